@@ -1,0 +1,115 @@
+/** The last pages: thank you, a session that is over, an address that leads nowhere. */
+
+import { announce, el, heading, icon, screenRoot, showScreen } from "./dom.js";
+
+async function copyText(text, field) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(field);
+    return document.execCommand("copy");
+  }
+}
+
+function completionCode(code) {
+  const field = el("code", { class: "code", id: "completion-code" }, code);
+  const words = el("span", {}, "Copy");
+  const copy = el("button", { class: "button is-quiet", id: "copy-code", type: "button" }, icon("icon-copy"), words);
+  copy.addEventListener("click", async () => {
+    const isCopied = await copyText(code, field);
+    words.textContent = isCopied ? "Copied" : "Please copy it by hand";
+    announce(words.textContent);
+  });
+  return el(
+    "div",
+    { class: "ticket" },
+    el("div", { class: "ticket-words" }, el("span", { class: "eyebrow" }, "Your completion code"), field),
+    copy,
+  );
+}
+
+function returnLink(address) {
+  const url = new URL(address, location.href);
+  if (!["https:", "http:"].includes(url.protocol)) return null;
+  return el(
+    "div",
+    { class: "actions" },
+    el("a", { class: "button", id: "return-link", href: url.href, rel: "noreferrer" }, "Finish and return"),
+    el("p", { class: "soft" }, `This takes you back to ${url.host}.`),
+  );
+}
+
+function scoreLine({ evaluation_accuracy: accuracy }) {
+  return el(
+    "p",
+    { class: "score", id: "score" },
+    el("strong", {}, `${Math.round(accuracy * 100)} %`),
+    el("span", {}, "of the pictures in the test were right."),
+  );
+}
+
+function nextStep(task) {
+  if (task.return_url) return "Please use the button below to finish, so that your part is registered.";
+  if (task.completion_code) return "Please enter this code on the site you came from.";
+  return "You may close this page now.";
+}
+
+/** @param {import("./api.js").State} state */
+export function showDone({ session, task }) {
+  const isDeclined = task.outcome === "declined";
+  showScreen(
+    screenRoot(
+      isDeclined ? "declined" : "done",
+      { className: "is-calm is-done" },
+      icon(isDeclined ? "art-evaluation" : "art-teaching", "art"),
+      heading(isDeclined ? "That is fine" : "Thank you"),
+      el(
+        "p",
+        { class: "lead" },
+        isDeclined
+          ? "You chose not to take part, and no answers are kept. Thank you for your time."
+          : "You have finished the study, and every answer is safely stored.",
+      ),
+      task.score ? scoreLine(task.score) : null,
+      task.completion_code ? completionCode(task.completion_code) : null,
+      el("p", { id: "next-step" }, nextStep(task)),
+      task.return_url ? returnLink(task.return_url) : null,
+      session?.code ? el("p", { class: "soft" }, `Your reference for questions to the researchers: ${session.code}`) : null,
+    ),
+  );
+}
+
+function showWords(screen, title, sentence, ...more) {
+  showScreen(
+    screenRoot(screen, { className: "is-calm is-done" }, heading(title), el("p", { class: "lead" }, sentence), ...more),
+  );
+}
+
+export function showOver() {
+  showWords(
+    "over",
+    "This session is over",
+    "It was open for too long without an answer, so it has ended. What you answered is stored.",
+    el("p", { class: "soft" }, "If you came from a recruitment site, please return the task there or write to the researchers."),
+  );
+}
+
+export function showNotFound() {
+  showWords(
+    "not-found",
+    "We do not know this link",
+    "Please check that it is complete, or open the link of the study once more: you go on where you stopped.",
+  );
+}
+
+export function showProblem() {
+  const reload = el("button", { class: "button", id: "problem-reload", type: "button" }, "Load the page again");
+  reload.addEventListener("click", () => location.reload());
+  showWords(
+    "problem",
+    "Something went wrong on this page",
+    "Your answers are safe. Please load the page again: you go on where you stopped.",
+    el("div", { class: "actions" }, reload),
+  );
+}

@@ -1,0 +1,75 @@
+/** Images that are loaded and decoded before anybody sees them. */
+
+import { TryAgain, untilItSucceeds } from "./retry.js";
+
+const MOST_KEPT = 24;
+
+/** @type {Map<string, Promise<HTMLImageElement>>} */
+const kept = new Map();
+
+async function loadOnce(url) {
+  const image = new Image();
+  image.draggable = false;
+  image.src = url;
+  try {
+    await image.decode();
+  } catch (cause) {
+    throw new TryAgain("The image did not load.", { cause });
+  }
+  return image;
+}
+
+function keep(url, loading) {
+  kept.set(url, loading);
+  loading.catch(() => kept.delete(url));
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+  return loading;
+}
+
+/** Starts to load an image that will be needed soon; a failure is tried again when it is. */
+export function prefetch(url) {
+  if (!kept.has(url)) keep(url, loadOnce(url)).catch(() => {});
+}
+
+/**
+ * The decoded image, however long it takes.
+ * @param {string} url
+ * @param {{failed: (waitMs: number, tryNow: () => void) => void, recovered: () => void}} watcher
+ * @returns {Promise<HTMLImageElement>}
+ */
+export function loadImage(url, watcher) {
+  return untilItSucceeds(() => kept.get(url) ?? keep(url, loadOnce(url)), watcher);
+}
+
+/**
+ * Loads several images at once.
+ * @param {string[]} urls
+ * @param {{ready: (count: number) => void, failed: (tryNow: () => void) => void, recovered: () => void}} watcher
+ * @returns {Promise<HTMLImageElement[]>}
+ */
+export async function loadImages(urls, watcher) {
+  const waiting = new Map();
+  let ready = 0;
+  const tryAllNow = () => [...waiting.values()].forEach((tryNow) => tryNow());
+  const loadOne = async (url) => {
+    const image = await loadImage(url, {
+      failed(_waitMs, tryNow) {
+        waiting.set(url, tryNow);
+        watcher.failed(tryAllNow);
+      },
+      recovered() {
+        if (waiting.delete(url) && waiting.size === 0) watcher.recovered();
+      },
+    });
+    ready += 1;
+    watcher.ready(ready);
+    return image;
+  };
+  return Promise.all(urls.map(loadOne));
+}
+
+/** The addresses of the images that a task will show. */
+export function imagesOf(task) {
+  if (task.kind === "memory") return task.images.map((image) => image.url);
+  return [task.image?.url, ...(task.prefetch ?? [])].filter(Boolean);
+}

@@ -1,0 +1,68 @@
+/** A worker's session: asks the server for the current task, shows it, sends the answer, repeats. */
+
+import { createApi, ApiError } from "./api.js";
+import { checkDevice } from "./check.js";
+import { takeConsent } from "./consent.js";
+import { showNote } from "./dom.js";
+import { showDone, showNotFound, showOver, showProblem } from "./done.js";
+import { takeEvaluationItem } from "./evaluation.js";
+import { takeMemoryRound } from "./memory.js";
+import { createOverlay } from "./overlay.js";
+import { showProgress } from "./progress.js";
+import { createTab } from "./tab.js";
+import { takeTeachingStep } from "./teaching.js";
+
+const TASKS = {
+  consent: takeConsent,
+  memory: takeMemoryRound,
+  teaching: takeTeachingStep,
+  evaluation: takeEvaluationItem,
+};
+
+/** The device is looked at once after consent; on a later load only a fault is worth a screen. */
+function isFirstAfterConsent({ session, task }) {
+  return task.kind === "memory" && session.stages.every((stage) => stage.done === 0);
+}
+
+async function takeTask(state, context) {
+  if (!context.isChecked && state.task.kind !== "consent") {
+    await checkDevice(state, context, { isFirst: isFirstAfterConsent(state) });
+    context.isChecked = true;
+  }
+  return TASKS[state.task.kind](state, context);
+}
+
+/** A page that fell behind (a second tab, a lost reply) catches up with the server. */
+async function catchUp(error, { api }) {
+  if (!(error instanceof ApiError) || !(error.isStale || error.isOver)) throw error;
+  const state = await api.load();
+  if (error.isStale) showNote("This page was a step behind and has caught up. Nothing is lost.");
+  return state;
+}
+
+async function takePart(context) {
+  let state = await context.api.load();
+  while (state.task.kind !== "done") {
+    state = await takeTask(state, context).catch((error) => catchUp(error, context));
+  }
+  showDone(state);
+}
+
+function showEnd(error) {
+  if (error instanceof ApiError && error.isOver) showOver();
+  else if (error instanceof ApiError && error.status === 404) showNotFound();
+  else {
+    showProblem();
+    throw error;
+  }
+}
+
+const { apiUrl, minWidth, minHeight } = document.getElementById("stage").dataset;
+const overlay = createOverlay();
+takePart({
+  api: createApi(apiUrl, { watcher: overlay, onState: ({ session }) => showProgress(session) }),
+  device: { minWidth: Number(minWidth), minHeight: Number(minHeight) },
+  isChecked: false,
+  overlay,
+  tab: createTab(apiUrl),
+}).catch(showEnd);

@@ -1,0 +1,178 @@
+/** The memory test: ready, a timed display, restoring the order, and right or wrong. */
+
+import { announce, counted, el, heading, icon, pressed, screenRoot, showNote, showScreen } from "./dom.js";
+import { imagesOf, loadImages, prefetch } from "./images.js";
+import { introduce } from "./intro.js";
+import { createReorder } from "./reorder.js";
+import { painted, pause, since } from "./timing.js";
+
+const HELP =
+  "Drag a picture, or use the arrows below it. With a keyboard: Space picks a picture up, " +
+  "the arrow keys move it, Space puts it down, Escape puts it back.";
+
+function roundName({ is_practice: isPractice, trial, trials }) {
+  return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
+}
+
+/** Loads all pictures in sight of the worker, with a way to try again. */
+async function preload(task, { status, retry }) {
+  const total = task.images.length;
+  const tell = (ready) => {
+    status.textContent = ready < total ? `Getting the pictures ready: ${ready} of ${total}` : "";
+  };
+  tell(0);
+  return loadImages(imagesOf(task), {
+    ready: tell,
+    failed: (tryNow) => {
+      status.textContent = "Some pictures did not load. Please check your connection; we keep trying.";
+      announce(status.textContent);
+      retry.hidden = false;
+      retry.onclick = tryNow;
+    },
+    recovered: () => {
+      retry.hidden = true;
+    },
+  });
+}
+
+function loadingParts() {
+  return {
+    status: el("p", { class: "soft", id: "memory-status" }),
+    retry: el("button", { class: "button is-quiet", id: "memory-retry", type: "button", hidden: true }, "Try again"),
+  };
+}
+
+/** Resolves with the decoded pictures by id when the worker wants to see them. */
+async function getReady(task) {
+  const show = el("button", { class: "button", id: "memory-show", type: "button", disabled: true }, "Show me");
+  const parts = loadingParts();
+  const seconds = Math.round(task.exposure_ms / 100) / 10;
+  showScreen(
+    screenRoot(
+      "memory-ready",
+      { position: task.position, className: "is-calm is-centred" },
+      el("p", { class: "eyebrow" }, roundName(task)),
+      heading(counted(task.length, "picture")),
+      el("p", { class: "lead" }, `You see them for ${counted(seconds, "second")}. Remember their order.`),
+      el("div", { class: "actions" }, show, parts.retry),
+      parts.status,
+    ),
+  );
+  const pictures = await preload(task, parts);
+  show.disabled = false;
+  show.focus({ preventScroll: true });
+  await pressed(show);
+  show.disabled = true;
+  return new Map(task.images.map(({ id }, index) => [id, pictures[index]]));
+}
+
+async function display(task, picturesById, tab) {
+  const wordsById = new Map(task.images.map(({ id, alt }) => [id, alt]));
+  const slots = task.order.map((id) => {
+    const picture = picturesById.get(id);
+    picture.alt = wordsById.get(id);
+    return el("li", { class: "slot" }, el("div", { class: "tile" }, el("div", { class: "tile-handle" }, picture)));
+  });
+  const bar = el("div", { class: "timebar", "aria-hidden": "true" }, el("span"));
+  bar.firstChild.style.animationDuration = `${task.exposure_ms}ms`;
+  const tiles = el("ol", { class: "tiles", "data-count": slots.length }, ...slots);
+  showScreen(
+    screenRoot(
+      "memory-display",
+      { position: task.position, className: "is-board" },
+      el("p", { class: "eyebrow" }, roundName(task)),
+      heading("Remember the order"),
+      bar,
+      tiles,
+    ),
+  );
+  const shownAt = await painted();
+  bar.classList.add("is-running");
+  announce(`In order: ${task.order.map((id) => wordsById.get(id)).join(", ")}.`);
+  const keepTime = () => tab.remember(`shown-${task.position}`, since(shownAt));
+  window.addEventListener("pagehide", keepTime);
+  await pause(task.exposure_ms - since(shownAt));
+  tiles.replaceChildren();
+  keepTime();
+  window.removeEventListener("pagehide", keepTime);
+  announce("");
+}
+
+async function restore(task, tab) {
+  const parts = loadingParts();
+  const submit = el("button", { class: "button", id: "memory-submit", type: "button", disabled: true }, "This is the order");
+  const board = el("div", { class: "board" });
+  showScreen(
+    screenRoot(
+      "memory-recall",
+      { position: task.position, className: "is-board" },
+      el("p", { class: "eyebrow" }, roundName(task)),
+      heading("Put them back in order"),
+      el("p", { class: "soft", id: "reorder-help" }, HELP),
+      board,
+      el("div", { class: "actions" }, submit, parts.retry, parts.status),
+    ),
+  );
+  const pictures = await preload(task, parts);
+  const items = task.images.map(({ id, alt }, index) => ({ id, alt, image: pictures[index] }));
+  const reorder = createReorder(items);
+  board.replaceChildren(reorder.list);
+  submit.disabled = false;
+  const seenAt = await painted();
+  await pressed(submit);
+  const responseMs = since(seenAt);
+  submit.disabled = true;
+  reorder.lock();
+  const shown = tab.recall(`shown-${task.position}`);
+  const exposure = shown === null ? {} : { shown_ms: Number(shown) };
+  return { position: task.position, order: reorder.order(), response_ms: responseMs, ...exposure };
+}
+
+function whatFollows(feedback, next) {
+  if (next.kind !== "memory") return "That was the memory test. Well done.";
+  const pictures = counted(next.length, "picture");
+  if (feedback.is_practice && next.is_practice) return `One more practice, with ${pictures}.`;
+  if (feedback.is_practice) return `That was the practice. Now it counts: ${counted(next.trials, "round")}, starting with ${pictures}.`;
+  if (feedback.trial_ended) return `Round ${feedback.trial} is over. The next one starts again with ${pictures}.`;
+  return `Next: ${pictures}.`;
+}
+
+async function showMemoryFeedback(feedback, next) {
+  const isRight = feedback.is_correct;
+  const words = isRight ? `Right, all ${feedback.length} in order` : "Not the same order this time";
+  const follows = whatFollows(feedback, next);
+  const go = el("button", { class: "button", id: "feedback-continue", type: "button", "aria-describedby": "feedback-follows" }, "Continue");
+  imagesOf(next).forEach(prefetch);
+  showScreen(
+    screenRoot(
+      "memory-feedback",
+      { position: feedback.position, className: "is-calm is-centred" },
+      el("div", { class: "verdict-mark", "data-right": isRight }, icon(isRight ? "icon-right" : "icon-miss")),
+      heading(words, { id: "feedback-verdict" }),
+      el("p", { class: "lead", id: "feedback-follows" }, follows),
+      el("div", { class: "actions" }, go),
+    ),
+    go,
+  );
+  announce(`${words}. ${follows}`);
+  await pressed(go);
+}
+
+/** @param {import("./api.js").State} state */
+export async function takeMemoryRound(state, context) {
+  const { api, tab } = context;
+  let { task } = state;
+  const isOpening = task.is_practice || task.trial === 1;
+  if (isOpening && task.phase === "ready") await introduce(state, context);
+  if (task.phase === "ready") {
+    const pictures = await getReady(task);
+    task = (await api.startExposure(task.position)).task;
+    if (task.order) await display(task, pictures, tab);
+  }
+  if (!tab.recall(`shown-${task.position}`)) {
+    showNote("These pictures were shown already, and only once. Put them in the order you remember; a guess is fine.");
+  }
+  const reply = await api.answer(await restore(task, tab));
+  if (reply.feedback) await showMemoryFeedback(reply.feedback, reply.task);
+  return reply;
+}

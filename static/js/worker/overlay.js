@@ -1,0 +1,51 @@
+/** The friendly sheet over the page while the server cannot be reached. */
+
+const PATIENCE_MS = 2000;
+
+/** A watcher for `untilItSucceeds`: appears after two seconds of trouble, leaves by itself. */
+export function createOverlay() {
+  const dialog = document.getElementById("trouble");
+  const countdown = document.getElementById("trouble-countdown");
+  const button = document.getElementById("trouble-retry");
+  let troubleSince = 0;
+  let retryAt = 0;
+  let ticking = 0;
+  let tryNow = () => {};
+  let focusBefore = null;
+
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  button.addEventListener("click", () => {
+    countdown.textContent = "Trying now …";
+    retryAt = 0;
+    tryNow();
+  });
+
+  function tick() {
+    if (!dialog.open && performance.now() - troubleSince >= PATIENCE_MS) {
+      focusBefore = document.activeElement;
+      dialog.showModal();
+    }
+    const seconds = Math.ceil((retryAt - performance.now()) / 1000);
+    countdown.textContent = seconds > 0 ? `Trying again in ${seconds} s` : "Trying now …";
+  }
+
+  return {
+    failed(waitMs, goOn) {
+      tryNow = goOn;
+      retryAt = performance.now() + waitMs;
+      if (!ticking) {
+        troubleSince = performance.now();
+        ticking = setInterval(tick, 250);
+      }
+      tick();
+    },
+
+    recovered() {
+      clearInterval(ticking);
+      ticking = 0;
+      if (!dialog.open) return;
+      dialog.close();
+      if (focusBefore?.isConnected) focusBefore.focus({ preventScroll: true });
+    },
+  };
+}

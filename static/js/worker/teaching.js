@@ -1,0 +1,71 @@
+/** The learning part: a question, then the answer beside the image. */
+
+import { announce, el, pressed, screenRoot, showScreen } from "./dom.js";
+import { askForClass, specimen, verdict } from "./classify.js";
+import { imagesOf, loadImage, prefetch } from "./images.js";
+import { introduce } from "./intro.js";
+import { pause } from "./timing.js";
+
+const ACKNOWLEDGED = "feedback-acknowledged";
+
+function labelSlip({ label }) {
+  return el(
+    "p",
+    { class: "slip" },
+    el("span", { class: "slip-lead" }, "This one is"),
+    el("strong", { class: "slip-name", id: "feedback-label" }, label),
+  );
+}
+
+/** Shows right or wrong with the true label, until the worker goes on. */
+async function showFeedback(feedback, { tab, overlay }, next) {
+  if (tab.recall(ACKNOWLEDGED) === String(feedback.position)) return;
+  imagesOf(next).forEach(prefetch);
+  const picture = await loadImage(feedback.image.url, overlay);
+  const { words, element } = verdict(feedback.is_correct);
+  const go = el(
+    "button",
+    { class: "button", id: "feedback-continue", type: "button", "aria-describedby": "feedback-verdict feedback-label" },
+    "Continue",
+    el("kbd", { class: "key is-on-accent", "aria-hidden": "true" }, "Enter"),
+  );
+  const mustLook = feedback.min_look_ms > 0;
+  go.disabled = mustLook;
+  const panel = el(
+    "div",
+    { class: "panel is-answer" },
+    element,
+    labelSlip(feedback),
+    el("p", { class: "soft you-said" }, feedback.is_correct ? "" : `You said ${feedback.answer}.`),
+    el("div", { class: "actions" }, go),
+  );
+  const room = el("div", { class: "specimen-room" }, specimen(picture, feedback.image.alt));
+  showScreen(
+    screenRoot("teaching-feedback", { position: feedback.position, className: "is-classify" }, room, panel),
+    mustLook ? element : go,
+  );
+  announce(`${words}. This one is ${feedback.label}.`);
+  if (mustLook) {
+    await pause(feedback.min_look_ms);
+    go.disabled = false;
+    go.focus({ preventScroll: true });
+  }
+  await pressed(go);
+  tab.remember(ACKNOWLEDGED, feedback.position);
+}
+
+/** @param {import("./api.js").State} state */
+export async function takeTeachingStep(state, context) {
+  const { session, task } = state;
+  if (task.last_feedback) await showFeedback(task.last_feedback, context, task);
+  if (task.step === 1) await introduce(state, context);
+  const answer = await askForClass({
+    screen: "teaching",
+    counter: `Picture ${task.step} of ${task.steps}`,
+    task,
+    classes: session.classes,
+  });
+  const reply = await context.api.answer({ position: task.position, ...answer });
+  if (reply.feedback) await showFeedback(reply.feedback, context, reply.task);
+  return reply;
+}

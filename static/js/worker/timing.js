@@ -1,0 +1,19 @@
+/** Time as the eye sees it: from the painted frame, by the monotonic clock. */
+
+const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+
+/** Resolves with the time at which what is in the page now has been painted. */
+export async function painted() {
+  await nextFrame();
+  await nextFrame();
+  return performance.now();
+}
+
+export function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Whole milliseconds since a moment of the same clock. */
+export function since(moment) {
+  return Math.round(performance.now() - moment);
+}
