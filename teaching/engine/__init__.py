@@ -1,0 +1,48 @@
+"""Teachers for people who learn to classify: NumPy and SciPy only, no Django.
+
+`Pool` holds what is taught, `make_teacher` makes a rule, and `teacher.choose(pool, history,
+rng)` picks the next example for one learner from the stored history alone. docs/engine.md shows
+the use, docs/algorithm.md derives the formulas.
+"""
+
+from .errors import (
+    BadAffinity,
+    BadHistory,
+    BadPool,
+    BadPoolFolder,
+    BadSetting,
+    EngineError,
+    PoolExhausted,
+    PoolTooLarge,
+)
+from .harmonic import belief
+from .history import Shown
+from .learner import LearningRate, SimulatedLearner
+from .pool import Pool
+from .rates import suggest_learning_rate
+from .simulation import teach
+from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, make_teacher
+
+__all__ = [
+    "SGD",
+    "TEACHERS",
+    "BadAffinity",
+    "BadHistory",
+    "BadPool",
+    "BadPoolFolder",
+    "BadSetting",
+    "Choice",
+    "EngineError",
+    "LearningRate",
+    "OmniscientJEDI",
+    "Pool",
+    "PoolExhausted",
+    "PoolTooLarge",
+    "Shown",
+    "SimulatedLearner",
+    "Teacher",
+    "belief",
+    "make_teacher",
+    "suggest_learning_rate",
+    "teach",
+]

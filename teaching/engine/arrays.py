@@ -1,0 +1,25 @@
+"""Names for the arrays that the engine passes around."""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.intp]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+
+# Called with the name of the stage and the finished share of it, from 0 to 1.
+Progress: TypeAlias = Callable[[str, float], None]
+
+
+def no_progress(stage: str, share: float) -> None:
+    """Report to nobody."""
+
+
+def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:
+    """The sum of the values of each group 0 … count−1, shape (count,)."""
+    return np.asarray(np.bincount(group, weights=values, minlength=count), dtype=np.float64)

@@ -1,0 +1,65 @@
+"""What happened so far: the steps as the caller stores them, and as arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from .arrays import FloatArray, IntArray
+from .errors import BadHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One step of a history.
+
+    `example` is an index into the pool, `answer` the label in {−1, +1} that the learner
+    gave, `p` the estimate that the `Choice` of this step carried, made before the answer.
+    """
+
+    example: int
+    answer: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A checked history as arrays.
+
+    `examples` and `p` have one entry per step, shape (t−1,). `taught` lists the distinct
+    examples in ascending order, shape (l,), and `newest` the last answer to each, in {−1, +1}.
+    """
+
+    examples: IntArray
+    p: FloatArray
+    taught: IntArray
+    newest: IntArray
+
+    @classmethod
+    def read(cls, history: Sequence[Shown], n: int) -> Self:
+        """Check a history against a pool of n examples."""
+        examples = _integers([step.example for step in history], "example")
+        answers = _integers([step.answer for step in history], "answer")
+        p = np.array([step.p for step in history], dtype=np.float64)
+        _refuse((examples < 0) | (examples >= n), f"shows an example outside 0 … {n - 1}")
+        _refuse((answers != 1) & (answers != -1), "has an answer other than −1 and +1")
+        _refuse(~((p >= 0) & (p <= 1)), "has a p outside [0, 1]")
+        # Read backwards, the first occurrence that `unique` reports is the newest answer.
+        taught, last = np.unique(examples[::-1], return_index=True)
+        return cls(examples, p, taught, answers[::-1][last])
+
+    def __len__(self) -> int:
+        return self.examples.size
+
+
+def _integers(values: list[int], what: str) -> IntArray:
+    array = np.array(values) if values else np.empty(0, dtype=np.intp)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise BadHistory(f"Every {what} in a history is a whole number.")
+    return array.astype(np.intp, copy=False)
+
+
+def _refuse(wrong: np.ndarray, complaint: str) -> None:
+    if wrong.any():
+        raise BadHistory(f"Step {int(np.argmax(wrong)) + 1} of the history {complaint}.")

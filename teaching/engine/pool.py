@@ -1,0 +1,241 @@
+"""The pool of teaching examples, with everything that depends on it alone."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from . import storage
+from .arrays import FloatArray, IntArray, Progress, SparseArray, no_progress
+from .concept import ridge_logistic
+from .errors import BadPool, BadPoolFolder, PoolTooLarge
+from .graph import Graph, checked_affinity, components_of, neighbour_graph
+from .inverse import SharedInverse, shared_inverse
+
+# The shared inverse is dense: at this size 800 MB and half a minute of set-up, which grow with
+# the square and the cube of n.
+INVERSE_LIMIT = 10_000
+
+# What a saved pool consists of, beside its graph and the inverse.
+SAVED = (
+    "features",
+    "labels",
+    "target",
+    "components",
+    "bridges",
+    "degrees",
+    "squared_norms",
+    "target_losses",
+)
+
+
+class Pool:
+    """Examples that a teacher may show, their graph and the target concept. Immutable.
+
+    A pool serves any number of participants and threads: nothing in it belongs to a session.
+    All arrays are read-only.
+    """
+
+    features: FloatArray
+    """(n, d)"""
+    labels: FloatArray
+    """(n,) in {−1, +1}"""
+    affinity: SparseArray
+    """A, (n, n): symmetric, 0 or above, zero diagonal"""
+    target: FloatArray
+    """w*, (d,)"""
+    components: IntArray
+    """(n,): the number of each example's connected component, from 0"""
+    bridges: IntArray
+    """(b, 2): the edges that were added to connect the graph; none if the affinity was given"""
+    degrees: FloatArray
+    """(n,): A·1"""
+    squared_norms: FloatArray
+    """(n,): ‖x‖²"""
+    target_losses: FloatArray
+    """(n,): log(1 + exp(−y w*ᵀx))"""
+
+    def __init__(
+        self,
+        features: npt.ArrayLike,
+        labels: npt.ArrayLike,
+        affinity: npt.ArrayLike | SparseArray | None = None,
+        target: npt.ArrayLike | None = None,
+        *,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Set up a pool.
+
+        features: (n, d) finite numbers, taken as they are. A bias is a constant column of the
+        features and thereby an entry of the target; the pool adds none.
+        labels: (n,), each −1 or +1.
+        affinity: (n, n), dense or sparse, symmetric, 0 or above; a connected graph of nearest
+        neighbours is built when it is left out.
+        target: w* of shape (d,); ridge logistic regression on the pool when left out.
+        progress: called with the name of the stage and the finished share of it.
+        """
+        x = _checked_features(features)
+        y = _checked_labels(labels, len(x))
+        progress("target", 0.0)
+        concept = ridge_logistic(x, y) if target is None else _checked_target(target, x.shape[1])
+        progress("target", 1.0)
+        if affinity is None:
+            graph = neighbour_graph(x, progress)
+        else:
+            graph = Graph(checked_affinity(affinity, len(x)), np.empty((0, 2), dtype=np.intp))
+        self._adopt(
+            features=x,
+            labels=y,
+            affinity=graph.affinity,
+            target=concept,
+            components=components_of(graph.affinity),
+            bridges=graph.bridges,
+            degrees=np.asarray(graph.affinity.sum(axis=1)),
+            squared_norms=np.einsum("ij,ij->i", x, x),
+            target_losses=_checked_losses(x, y, concept),
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of examples."""
+        return int(self.features.shape[0])
+
+    @property
+    def dimensions(self) -> int:
+        """The number of features, d."""
+        return int(self.features.shape[1])
+
+    @cached_property
+    def component_count(self) -> int:
+        """How many connected components the graph has."""
+        return int(self.components.max()) + 1
+
+    @cached_property
+    def inverse(self) -> SharedInverse:
+        """The dense inverse that the fast exact forms share: made by `save` or on first use."""
+        return self._make_inverse(no_progress)
+
+    def prepare(self, *, progress: Progress = no_progress) -> None:
+        """Make now what would otherwise be made on first use. `save` does this by itself."""
+        if self.n <= INVERSE_LIMIT and "inverse" not in self.__dict__:
+            self.__dict__["inverse"] = self._make_inverse(progress)
+
+    def save(self, folder: str | Path, *, progress: Progress = no_progress) -> None:
+        """Write the pool with every precomputation to a new folder, whole or not at all."""
+        self.prepare(progress=progress)
+        arrays = {name: getattr(self, name) for name in SAVED}
+        arrays |= {
+            "weights": self.affinity.data,
+            "indices": self.affinity.indices,
+            "indptr": self.affinity.indptr,
+        }
+        if self.n <= INVERSE_LIMIT:
+            arrays |= {
+                "inverse": self.inverse.matrix,
+                "inverse_diagonal": self.inverse.diagonal,
+                "inverse_label_sums": self.inverse.label_sums,
+            }
+        storage.write(Path(folder), arrays)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Map a saved pool; the processes that do so share its pages."""
+        arrays = storage.read(Path(folder))
+        pool = cls.__new__(cls)
+        try:
+            affinity = _mapped_affinity(arrays)
+            pool._adopt(affinity=affinity, **{name: arrays[name] for name in SAVED})
+            if pool.n <= INVERSE_LIMIT:
+                pool.__dict__["inverse"] = SharedInverse(
+                    arrays["inverse"], arrays["inverse_diagonal"], arrays["inverse_label_sums"]
+                )
+        except (KeyError, ValueError) as error:
+            raise BadPoolFolder(
+                f"{folder} holds no consistent pool ({error}); save the pool again."
+            ) from error
+        return pool
+
+    def _adopt(self, *, affinity: SparseArray, **arrays: npt.NDArray[Any]) -> None:
+        """Take over the parts of a pool and make them read-only."""
+        graph: tuple[npt.NDArray[Any], ...] = (affinity.data, affinity.indices, affinity.indptr)
+        for array in (*graph, *arrays.values()):
+            array.setflags(write=False)
+        self.__dict__.update(arrays, affinity=affinity)
+
+    def _make_inverse(self, progress: Progress) -> SharedInverse:
+        if self.n > INVERSE_LIMIT:
+            raise PoolTooLarge(
+                f"The shared inverse serves pools of up to {INVERSE_LIMIT} examples, not {self.n}."
+            )
+        return shared_inverse(self.affinity, self.degrees, self.components, self.labels, progress)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"A pool is immutable; make another one to change its {name}.")
+
+
+def _mapped_affinity(arrays: Mapping[str, npt.NDArray[Any]]) -> SparseArray:
+    n = len(arrays["labels"])
+    indices = arrays["indices"]
+    # Compiled loops follow these numbers without a look: a wrong one must not reach them.
+    if indices.size and not 0 <= indices.min() <= indices.max() < n:
+        raise ValueError("its graph points outside the pool")
+    return sparse.csr_array((arrays["weights"], indices, arrays["indptr"]), shape=(n, n))
+
+
+def _checked_features(features: npt.ArrayLike) -> FloatArray:
+    try:
+        x = np.array(features, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise BadPool("Features are a matrix (n, d) of numbers.") from error
+    if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
+        raise BadPool(
+            f"Features have shape {x.shape}; a pool needs (n, d) with at least two examples "
+            "and one feature."
+        )
+    # Squares are what every formula sums, so they are what must stay finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.einsum("ij,ij->i", x, x))
+    if not finite.all():
+        raise BadPool(
+            f"Example {int(np.argmin(finite))} has features that are missing, infinite or too "
+            "large to square; replace or scale them."
+        )
+    return x
+
+
+def _checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
+    y = np.array(labels)
+    if y.shape != (n,):
+        raise BadPool(f"Labels have shape {y.shape}; {n} examples need ({n},).")
+    wrong = (y != 1) & (y != -1)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise BadPool(f"Example {at} has the label {y[at]}; turn class names into −1 and +1 first.")
+    return y.astype(np.float64)
+
+
+def _checked_target(target: npt.ArrayLike, d: int) -> FloatArray:
+    try:
+        concept = np.array(target, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadPool("A target concept is a vector (d,) of numbers.") from error
+    if concept.shape != (d,):
+        raise BadPool(
+            f"The target has shape {concept.shape}, the features need ({d},); a bias in the "
+            "target needs a constant column in the features."
+        )
+    if not np.isfinite(concept).all():
+        raise BadPool("The target concept has entries that are not finite.")
+    return concept
+
+
+def _checked_losses(x: FloatArray, y: FloatArray, concept: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        losses = np.logaddexp(0, -y * (x @ concept))
+    if not np.isfinite(losses).all():
+        raise BadPool("Features and target are so large that their products overflow; scale them.")
+    return losses

@@ -1,0 +1,87 @@
+"""A folder of arrays: written whole or not at all, read by mapping its pages."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import BadPoolFolder
+
+FORMAT = "jedi-pool"
+VERSION = 1
+DESCRIPTION = "format.json"
+
+AnyArray = npt.NDArray[Any]
+
+
+def write(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
+    """Write arrays to a new folder. A crash half-way leaves no folder of that name."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadPoolFolder(f"{folder} is not empty; save to a new folder or remove this one.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        for name, array in arrays.items():
+            _write_array(draft / f"{name}.npy", array)
+        _write_description(draft / DESCRIPTION, arrays)
+        # A temporary folder is private; the processes that map the pool may be other users'.
+        draft.chmod(0o755)
+        draft.rename(folder)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+
+
+def read(folder: Path) -> dict[str, AnyArray]:
+    """Map the arrays of a folder, read-only, so that processes share their pages."""
+    try:
+        described = _described_arrays(folder)
+        return {name: _map_array(folder / f"{name}.npy", what) for name, what in described.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadPoolFolder(
+            f"{folder} holds no complete pool ({error}); save the pool again to a new folder."
+        ) from error
+
+
+def _write_array(path: Path, array: AnyArray) -> None:
+    with path.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _write_description(path: Path, arrays: Mapping[str, AnyArray]) -> None:
+    described = {name: _description(array) for name, array in arrays.items()}
+    text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": described}, indent=1)
+    with path.open("w", encoding="utf-8") as file:
+        file.write(text + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _description(array: AnyArray) -> dict[str, Any]:
+    return {"dtype": array.dtype.str, "shape": list(array.shape)}
+
+
+def _described_arrays(folder: Path) -> dict[str, Any]:
+    content = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+    if content.get("format") != FORMAT:
+        raise ValueError(f"{DESCRIPTION} does not describe a pool")
+    if content.get("version") != VERSION:
+        raise ValueError(f"its version is {content.get('version')}, this is {VERSION}")
+    return dict(content["arrays"])
+
+
+def _map_array(path: Path, described: dict[str, Any]) -> AnyArray:
+    # Empty arrays have no page to map.
+    is_empty = 0 in described["shape"]
+    array = np.load(path, mmap_mode=None if is_empty else "r", allow_pickle=False)
+    if _description(array) != described:
+        raise ValueError(f"{path.name} is not what {DESCRIPTION} says")
+    return np.asarray(array)

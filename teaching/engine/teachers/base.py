@@ -1,0 +1,159 @@
+"""What all teachers share: settings, cold start, repeat window, and the shape of a choice."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray
+from ..errors import BadSetting
+from ..harmonic import harmonic
+from ..history import Past, Shown
+from ..learner import LearningRate, check_beta, error_probability
+from ..pool import Pool
+from . import cold_start
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a teacher makes of every example: scores and p, shape (n,), smaller scores first.
+
+    JEDI and IMT also give the two parts of score = diversity − usefulness.
+    """
+
+    p: FloatArray
+    scores: FloatArray
+    diversity: FloatArray | None = None
+    usefulness: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The example to show next, and why.
+
+    `p` is the estimate that the learner says +1, to be stored with the step; `f` the estimate
+    that the learner is wrong; `score` what the rule in force gave it, smaller being better: the
+    teacher's own, or 0 where chance alone decides (RT and the cold start). For JEDI and IMT
+    score = diversity − usefulness.
+    """
+
+    example: int
+    p: float
+    f: float
+    score: float
+    learning_rate: float
+    is_cold_start: bool
+    diversity: float | None = None
+    usefulness: float | None = None
+    scores: FloatArray = field(repr=False, compare=False, kw_only=True)
+
+    def rank_of(self, example: int) -> int:
+        """1 for the best; examples of equal score share a rank."""
+        return int((self.scores < self.scores[example]).sum()) + 1
+
+    def top(self, count: int) -> list[tuple[int, float]]:
+        """The best examples that were allowed, as (example, score), best first."""
+        order = np.argsort(self.scores, kind="stable")[:count]
+        return [(int(i), float(self.scores[i])) for i in order if np.isfinite(self.scores[i])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teacher(ABC):
+    """A rule that picks the next example: a pure function of pool, history and generator.
+
+    beta: the learner's memory decay rate in [0, 1), for the teachers that use one.
+    learning_rate: the learner's, called with t counted from 1.
+    repeat_window: leave out what the last so many steps showed; None for the teacher's own
+    rule, 0 for none.
+    cold_start: how many examples are drawn at random before the teacher's rule takes over.
+    """
+
+    name: ClassVar[str]
+
+    beta: float = 0.0
+    learning_rate: LearningRate = field(default_factory=LearningRate)
+    repeat_window: int | None = None
+    cold_start: int = 5
+
+    def __post_init__(self) -> None:
+        check_beta(self.beta)
+        if self.repeat_window is not None and self.repeat_window < 0:
+            raise BadSetting(f"The repeat window is {self.repeat_window}; give 0 or more steps.")
+        if self.cold_start < 0:
+            raise BadSetting(f"The cold start is {self.cold_start}; give 0 or more examples.")
+
+    # What a teacher defines, in the order in which a step asks for it.
+
+    def estimate(self, pool: Pool, past: Past) -> FloatArray:
+        """p = P(the learner says +1) for every example, shape (n,)."""
+        return harmonic(pool, past)
+
+    @abstractmethod
+    def judge(self, pool: Pool, past: Past) -> Judgement:
+        """Score every example, allowed or not, once the cold start is over."""
+
+    def default_window(self) -> int:
+        """The repeat window when none is set."""
+        return 0
+
+    def allowed(self, pool: Pool, past: Past) -> BoolArray:
+        """Which examples may be shown now, shape (n,): those outside the repeat window."""
+        window = self.default_window() if self.repeat_window is None else self.repeat_window
+        # However long the window, one example is left to be shown.
+        recent = min(window, pool.n - 1)
+        outside = np.ones(pool.n, dtype=np.bool_)
+        outside[past.examples[max(len(past) - recent, 0) :]] = False
+        return outside
+
+    def pick(self, scores: FloatArray, rng: np.random.Generator) -> int:
+        """The best example; of equals the first."""
+        return int(np.argmin(scores))
+
+    # What a caller uses.
+
+    def scores(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
+        """The scores that decide the next choice, shape (n,); infinite where not allowed."""
+        return self._decide(pool, Past.read(history, pool.n)).scores
+
+    def choose(self, pool: Pool, history: Sequence[Shown], rng: np.random.Generator) -> Choice:
+        """Pick the example for step t, given the t−1 steps so far."""
+        past = Past.read(history, pool.n)
+        judgement = self._decide(pool, past)
+        cold = self._cold_steps_left(pool, past)
+        if cold:
+            chances = cold_start.chances(pool.labels, past.taught, cold)
+            example = int(rng.choice(pool.n, p=chances))
+        else:
+            example = self.pick(judgement.scores, rng)
+        return self._choice(pool, past, judgement, example)
+
+    def _cold_steps_left(self, pool: Pool, past: Past) -> int:
+        return max(min(self.cold_start, pool.n) - len(past), 0)
+
+    def _decide(self, pool: Pool, past: Past) -> Judgement:
+        """The judgement in force now, with infinite scores where an example is not allowed."""
+        cold = self._cold_steps_left(pool, past)
+        if cold:
+            judgement = Judgement(self.estimate(pool, past), np.zeros(pool.n))
+            allowed = cold_start.chances(pool.labels, past.taught, cold) > 0
+        else:
+            allowed = self.allowed(pool, past)
+            judgement = self.judge(pool, past)
+        return replace(judgement, scores=np.where(allowed, judgement.scores, np.inf))
+
+    def _choice(self, pool: Pool, past: Past, judgement: Judgement, example: int) -> Choice:
+        p = float(judgement.p[example])
+        diversity, usefulness = judgement.diversity, judgement.usefulness
+        return Choice(
+            example=example,
+            p=p,
+            f=float(error_probability(p, pool.labels[example])),
+            score=float(judgement.scores[example]),
+            learning_rate=self.learning_rate(len(past) + 1),
+            is_cold_start=self._cold_steps_left(pool, past) > 0,
+            diversity=None if diversity is None else float(diversity[example]),
+            usefulness=None if usefulness is None else float(usefulness[example]),
+            scores=judgement.scores,
+        )
