@@ -1,0 +1,109 @@
+"""Deployment settings come from the environment; a wrong one stops the start and names the remedy."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+SQLITE_OPTIONS = {
+    # Without IMMEDIATE about half of concurrent writes fail with "database is locked".
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
+}
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool = False) -> bool:
+    value = text(name).lower()
+    if value in {"", "0", "1", "true", "false", "yes", "no"}:
+        return value in {"1", "true", "yes"} if value else default
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to 1 or 0.")
+
+
+def number(name: str, default: int) -> int:
+    value = text(name, str(default))
+    if value.isdecimal():
+        return int(value)
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number, 0 or more.")
+
+
+def words(name: str, default: str = "") -> list[str]:
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def secret_key(data_dir: Path) -> str:
+    """The key from JEDI_SECRET_KEY, else from a file that is made on first use, readable by its owner only."""
+    if key := text("JEDI_SECRET_KEY"):
+        return key
+    path = data_dir / "secret_key"
+    try:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        _write_new_secret(path)
+        return path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The secret key file {path} cannot be used ({error.strerror}). Make JEDI_DATA_DIR writable, "
+            "or set JEDI_SECRET_KEY to at least 50 random characters."
+        ) from error
+
+
+def _write_new_secret(path: Path) -> None:
+    """Writes the key beside its place and links it there, so that no process ever reads half a key."""
+    if path.exists():
+        return
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(64))
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def database(data_dir: Path) -> dict[str, Any]:
+    """SQLite in the data folder, or Postgres when DATABASE_URL names one."""
+    url = text("DATABASE_URL")
+    if not url:
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": data_dir / "db.sqlite3",
+            "OPTIONS": SQLITE_OPTIONS,
+            "CONN_MAX_AGE": 600,
+        }
+    parts = urlsplit(url)
+    if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
+        raise ImproperlyConfigured(
+            "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
+        )
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.strip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or "") or _database_password(),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {"pool": {"min_size": 1, "max_size": number("JEDI_DB_POOL", 8), "timeout": 10}},
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+    }
+
+
+def _database_password() -> str:
+    """The password from a file, for deployments that keep it out of the environment."""
+    name = text("JEDI_DB_PASSWORD_FILE")
+    try:
+        return Path(name).read_text().strip() if name else ""
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"JEDI_DB_PASSWORD_FILE names {name}, which cannot be read ({error.strerror}). "
+            "Correct the path, or put the password into DATABASE_URL."
+        ) from error

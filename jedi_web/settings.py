@@ -1,0 +1,178 @@
+"""Deployment only: what a study does is in the fields of a Study. `.env.example` explains each variable."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+
+from . import environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+JEDI_DATA_DIR = Path(environment.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).resolve()
+JEDI_PUBLIC_URL = environment.text("JEDI_PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+
+# The stages of a session, in order. The apps do not import each other: they meet here.
+JEDI_STAGES = [
+    "studies.consent.ConsentStage",
+    "memorytest.stage.MemoryStage",
+    "teaching.stage.TeachingStage",
+    "evaluation.stage.EvaluationStage",
+]
+
+DEBUG = environment.flag("JEDI_DEBUG")
+SECRET_KEY = environment.secret_key(JEDI_DATA_DIR)
+# Loopback is always allowed: health checks come from there.
+ALLOWED_HOSTS = [*environment.words("JEDI_ALLOWED_HOSTS"), "127.0.0.1", "localhost", "[::1]"]
+CSRF_TRUSTED_ORIGINS = environment.words("JEDI_CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "axes",
+    "csp",
+    "rest_framework",
+    "drf_spectacular",
+    "jedi_web",
+    "studies",
+    "memorytest",
+    "teaching",
+    "evaluation",
+    "demo",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "jedi_web.urls"
+WSGI_APPLICATION = "jedi_web.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": environment.database(JEDI_DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Sign-in: five wrong passwords for a name from one address close that door for a quarter of an hour.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_HTTP_RESPONSE_CODE = 429
+# Participants leave no trace here; only attempts to sign in to the admin are counted.
+AXES_DISABLE_ACCESS_LOG = True
+AXES_IPWARE_PROXY_COUNT = environment.number("JEDI_PROXIES", 0)
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+LOGIN_REDIRECT_URL = "admin:index"
+PASSWORD_RESET_TIMEOUT = timedelta(days=3).total_seconds()
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = "UTC"
+USE_TZ = True
+# CSV files and JSON must read the same everywhere.
+USE_I18N = False
+
+STATIC_URL = "static/"
+STATIC_ROOT = JEDI_DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "jedi_web.storage.ModuleManifestStorage"},
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["studies.parsers.SmallJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_THROTTLE_RATES": {"join": environment.text("JEDI_JOIN_RATE", "240/min")},
+    "NUM_PROXIES": environment.number("JEDI_PROXIES", 0),
+    "EXCEPTION_HANDLER": "studies.api_errors.error_reply",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "JEDI Web session API",
+    "DESCRIPTION": "What a worker's page, a bot or another front end says to the server.",
+    "VERSION": "1.0.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PUBLIC": True,
+}
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    },
+}
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+CSRF_COOKIE_HTTPONLY = True
+
+if environment.flag("JEDI_HTTPS"):
+    SECURE_SSL_REDIRECT = True
+    # The health check of the container asks over plain HTTP on loopback.
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_HSTS_SECONDS = environment.number("JEDI_HSTS_SECONDS", 31_536_000)
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    if environment.number("JEDI_PROXIES", 0):
+        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+    "loggers": {"axes": {"level": "WARNING"}},
+}
