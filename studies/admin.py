@@ -1,0 +1,124 @@
+"""Data sets and studies in the admin."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from .models import Dataset, Example, Participant, Study
+
+admin.site.site_header = "JEDI Web"
+admin.site.site_title = "JEDI Web"
+admin.site.index_title = "Your studies"
+
+
+class ReadOnly:
+    """For what the server writes and nobody edits."""
+
+    def has_add_permission(self, request: HttpRequest, *args: Any) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(Dataset)
+class DatasetAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = [
+        "name",
+        "version",
+        "classes",
+        "teaching_images",
+        "evaluation_images",
+        "created_at",
+    ]
+    readonly_fields = ["classes", "teaching_images", "evaluation_images"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        def number_in(split: str) -> Count:
+            return Count("examples", filter=Q(examples__split=split))
+
+        counts = {f"in_{split}": number_in(split) for split in Example.Split.values}
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(**counts)  # type: ignore[no-any-return]
+
+    def classes(self, dataset: Dataset) -> str:
+        return f"{dataset.negative_class} / {dataset.positive_class}"
+
+    def teaching_images(self, dataset: Any) -> int:
+        return int(dataset.in_teaching)
+
+    def evaluation_images(self, dataset: Any) -> int:
+        return int(dataset.in_evaluation)
+
+
+@admin.register(Study)
+class StudyAdmin(admin.ModelAdmin):
+    list_display = ["title", "state", "dataset", "link", "joined", "completed", "results"]
+    list_filter = ["state"]
+    list_select_related = ["dataset"]
+    prepopulated_fields = {"slug": ["title"]}
+    readonly_fields = ["link", "results"]
+    fieldsets = [
+        (None, {"fields": ["title", "slug", "dataset", "state", "link", "results"]}),
+        (
+            "What workers read and get",
+            {
+                "fields": ["welcome", "consent", "minutes", "shows_score", "completion_code", "return_url"],
+            },
+        ),
+        ("Taking part", {"fields": ["max_participants", "session_hours", "bonus_share", "seed"]}),
+        (
+            "Module 1: memory test",
+            {
+                "fields": [
+                    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
+                    "memory_practice",
+                ],
+            },
+        ),
+        (
+            "Module 2: teaching",
+            {
+                "fields": [
+                    "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps",
+                    "short_memory_up_to", "medium_memory_up_to", "other_steps",
+                    "learning_rate", "learning_rate_decay", "repeat_window", "min_look_ms",
+                ],
+            },
+        ),
+        ("Module 3: evaluation", {"fields": ["evaluation_size"]}),
+    ]  # fmt: skip
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        done = Count("participants", filter=Q(participants__stage=Participant.Stage.DONE))
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(joined_count=Count("participants"), done_count=done)  # type: ignore[no-any-return]
+
+    def joined(self, study: Any) -> int:
+        return int(study.joined_count)
+
+    def completed(self, study: Any) -> int:
+        return int(study.done_count)
+
+    @admin.display(description="workers' link")
+    def link(self, study: Study) -> str:
+        if study._state.adding:
+            return "The link appears when the study is saved."
+        return format_html('<a href="{0}">{0}</a>', study.public_url)
+
+    @admin.display(description="results")
+    def results(self, study: Study) -> str:
+        if study._state.adding:
+            return "–"
+        people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
+        gain = reverse("admin:gain_csv", args=[study.slug])
+        return format_html(
+            '<a href="{}">Participants</a> · <a href="{}">Teaching gain (CSV)</a>', people, gain
+        )

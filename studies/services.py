@@ -1,0 +1,238 @@
+"""The verbs of a session. Views, API, admin, commands and bots all call these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from . import stages
+from .errors import (
+    AlreadyAnswered,
+    InvalidAnswer,
+    NotCurrent,
+    PreviewOnly,
+    SessionOver,
+    StudyFull,
+    StudyNotOpen,
+)
+from .models import Participant, Study
+from .stages import Json, Stage
+
+MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+# "Last seen" is for time-outs of hours: a reload need not write it every time.
+LAST_SEEN_STEP = timedelta(seconds=15)
+
+
+@dataclass(frozen=True)
+class Recruitment:
+    """Who sent the worker, from the parameters of the link."""
+
+    recruiter: str = ""
+    external_id: str = ""
+    external_study: str = ""
+    external_session: str = ""
+    is_preview: bool = False
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, str]) -> Recruitment:
+        def value(name: str) -> str:
+            return parameters.get(name, "").strip()[:120]
+
+        if value("PROLIFIC_PID"):
+            return cls(
+                Participant.Recruiter.PROLIFIC,
+                value("PROLIFIC_PID"),
+                value("STUDY_ID"),
+                value("SESSION_ID"),
+            )
+        if value("workerId") or value("assignmentId"):
+            is_preview = value("assignmentId") == MTURK_PREVIEW or not value("workerId")
+            return cls(
+                Participant.Recruiter.MTURK,
+                value("workerId"),
+                value("hitId"),
+                value("assignmentId"),
+                is_preview=is_preview,
+            )
+        return cls()
+
+    def find(self, study: Study) -> Participant | None:
+        if not self.external_id or self.is_preview:
+            return None
+        return study.participants.filter(
+            recruiter=self.recruiter, external_id=self.external_id
+        ).first()
+
+
+def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
+    """The session of this person in this study, made if there is none: (participant, is new)."""
+    if existing := recruitment.find(study):
+        return existing, False
+    try:
+        with transaction.atomic():
+            locked = Study.objects.select_for_update().get(pk=study.pk)
+            refuse_unless_open(locked, recruitment)
+            return _create_participant(locked, recruitment), True
+    except IntegrityError:
+        # The same person pressed twice; the other request made the row.
+        existing = recruitment.find(study)
+        if existing is None:
+            raise
+        return existing, False
+
+
+def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
+    if recruitment.is_preview:
+        raise PreviewOnly
+    if study.state != Study.State.OPEN:
+        raise StudyNotOpen
+    if study.is_full():
+        raise StudyFull
+
+
+def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
+    return Participant.objects.create(
+        study=study,
+        recruiter=recruitment.recruiter,
+        external_id=recruitment.external_id,
+        external_study=recruitment.external_study,
+        external_session=recruitment.external_session,
+    )
+
+
+def session_state(participant: Participant) -> Json:
+    """What the browser may know now: the session, its progress and the current task."""
+    current = (
+        stages.named(participant.stage).current(participant) if participant.is_under_way else None
+    )
+    return {
+        "session": {
+            "code": participant.code,
+            "study": participant.study.title,
+            "classes": participant.classes,
+            "stage": participant.stage,
+            "stages": _progress(participant, current.done if current else 0),
+        },
+        "task": current.task if current else _done_task(participant),
+    }
+
+
+def _progress(participant: Participant, done_in_current: int) -> list[Json]:
+    """The counted stages with their units: all of a past stage's, none of a coming one's."""
+    is_past = participant.stage == Participant.Stage.DONE
+    names = [stage.name for stage in stages.flow()]
+    here = (
+        len(names)
+        if is_past
+        else names.index(participant.stage)
+        if participant.stage in names
+        else 0
+    )
+    rows = []
+    for place, stage in enumerate(stages.flow()):
+        total = stage.total(participant)
+        done = (total or 0) if place < here else done_in_current if place == here else 0
+        if stage.is_counted:
+            rows.append({"name": stage.name, "title": stage.title, "done": done, "total": total})
+    return rows
+
+
+def _done_task(participant: Participant) -> Json:
+    study = participant.study
+    is_completed = participant.stage == Participant.Stage.DONE
+    has_score = is_completed and study.shows_score and participant.evaluation_accuracy is not None
+    return {
+        "kind": "done",
+        "outcome": "completed" if is_completed else "declined",
+        "score": {"evaluation_accuracy": participant.evaluation_accuracy} if has_score else None,
+        "completion_code": study.completion_code or None if is_completed else None,
+        "return_url": participant.return_url if is_completed else None,
+    }
+
+
+def touch(participant: Participant) -> None:
+    """Notes that the participant was here; refuses a session that has expired."""
+    if participant.has_expired:
+        raise SessionOver("This session has expired because nobody was here for a long time.")
+    now = timezone.now()
+    if participant.is_under_way and now - participant.last_seen_at > LAST_SEEN_STEP:
+        Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
+
+
+def record_answer(*, participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
+    """Takes the answer to a position, once: the feedback and the state after it."""
+    if participant.has_expired:
+        raise SessionOver("This session has expired because nobody was here for a long time.")
+    if not participant.is_under_way or position != participant.position:
+        return _repeat(participant, position, payload)
+    stage = stages.named(participant.stage)
+    answer = _validated(stage, participant, payload)
+    plan = stage.plan(participant, answer)
+    with transaction.atomic():
+        locked = lock(participant)
+        is_mine = locked.is_under_way and locked.position == position
+        if is_mine:
+            _record(locked, stage, answer, plan)
+    if not is_mine:
+        return _repeat(locked, position, payload)
+    recorded = stage.recorded(locked, position)
+    return {"feedback": recorded.feedback if recorded else None} | session_state(locked)
+
+
+def lock(participant: Participant) -> Participant:
+    """The participant's row, held until the transaction ends."""
+    rows = Participant.objects.select_for_update(of=("self",)).select_related("study__dataset")
+    return rows.get(pk=participant.pk)
+
+
+def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> None:
+    is_last = stage.record(participant, answer, plan)
+    participant.position += 1
+    participant.last_seen_at = timezone.now()
+    if is_last and participant.is_under_way:
+        stage.finish(participant)
+        _advance(participant, stage)
+    participant.save()
+
+
+def _advance(participant: Participant, stage: Stage) -> None:
+    following = stages.after(stage.name)
+    if following:
+        participant.stage = following.name
+        following.begin(participant)
+    else:
+        participant.stage = Participant.Stage.DONE
+        participant.finished_at = timezone.now()
+
+
+def _repeat(participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
+    """Answers a position that was answered before: the same content gets the same feedback, other content 409."""
+    for stage in stages.flow():
+        recorded = stage.recorded(participant, position)
+        if recorded is None:
+            continue
+        answer = _validated(stage, participant, payload)
+        if any(answer[name] != value for name, value in recorded.answer.items()):
+            raise AlreadyAnswered
+        return {"feedback": recorded.feedback} | session_state(participant)
+    if not participant.is_under_way:
+        raise SessionOver
+    raise NotCurrent
+
+
+def _validated(stage: Stage, participant: Participant, payload: Mapping[str, Any]) -> Json:
+    serializer = stage.answer_serializer(data=payload, context={"participant": participant})
+    if not serializer.is_valid():
+        raise InvalidAnswer(fields=serializer.errors)
+    return dict(serializer.validated_data)
+
+
+def expire_sessions(study: Study) -> int:
+    """Marks the sessions that nobody has been seen in for too long; returns how many."""
+    overdue = study.participants.overdue(study.cutoff)
+    return overdue.update(stage=Participant.Stage.ABANDONED, finished_at=timezone.now())

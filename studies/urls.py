@@ -1,0 +1,14 @@
+from django.urls import path
+
+from . import api, views
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("healthz", views.health, name="health"),
+    path("s/<slug:slug>/", views.entry, name="entry"),
+    path("w/<str:token>/", views.session, name="session"),
+    path("w/<str:token>/images/<str:key>", views.image, name="image"),
+    path("api/studies/<slug:slug>/sessions/", api.Join.as_view(), name="api-join"),
+    path("api/sessions/<str:token>/", api.Session.as_view(), name="api-session"),
+    path("api/sessions/<str:token>/answers/", api.Answers.as_view(), name="api-answers"),
+]

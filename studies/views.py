@@ -1,0 +1,117 @@
+"""The pages of a worker: the entry, the session's shell, and the images of a session."""
+
+from django.conf import settings
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from . import services, stages
+from .errors import SessionError
+from .models import Participant, Study
+
+# What a page needs to show nine pictures or one large image with its two buttons.
+MIN_WIDTH, MIN_HEIGHT = 300, 400
+A_YEAR = 31_536_000
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    return render(request, "home.html")
+
+
+@require_GET
+def health(request: HttpRequest) -> HttpResponse:
+    """For a container's health check: the process answers and the database can be read."""
+    Study.objects.exists()
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@require_http_methods(["GET", "POST"])
+def entry(request: HttpRequest, slug: str) -> HttpResponse:
+    """The study's public link. Looking creates nothing; pressing the button joins or resumes."""
+    study = get_object_or_404(Study, slug=slug)
+    recruitment = services.Recruitment.from_parameters(request.GET.dict())
+    existing = _existing(request, study, recruitment)
+    if request.method == "POST":
+        try:
+            participant = existing or services.join(study=study, recruitment=recruitment)[0]
+        except SessionError:
+            # The page says kindly what the matter is.
+            pass
+        else:
+            return _to_session(study, participant)
+    context = {
+        "study": study,
+        "minutes": study.minutes,
+        "door": _door(study, recruitment, existing),
+        "session_url": existing.get_absolute_url() if existing else "",
+    }
+    return render(request, "worker/entry.html", context)
+
+
+def _existing(
+    request: HttpRequest, study: Study, recruitment: services.Recruitment
+) -> Participant | None:
+    """The session that this visitor already has: by external id, or by the cookie of an anonymous one."""
+    if recruitment.recruiter:
+        return recruitment.find(study)
+    token = request.COOKIES.get(_cookie_name(study), "")
+    return study.participants.filter(token=token, recruiter="").first() if token else None
+
+
+def _door(study: Study, recruitment: services.Recruitment, existing: Participant | None) -> str:
+    if existing:
+        if existing.has_expired:
+            return "expired"
+        return "resume" if existing.is_under_way else existing.stage
+    if recruitment.is_preview:
+        return "preview"
+    if study.state != Study.State.OPEN:
+        return study.state
+    return "full" if study.is_full() else "start"
+
+
+def _to_session(study: Study, participant: Participant) -> HttpResponse:
+    response = HttpResponseRedirect(participant.get_absolute_url())
+    if not participant.recruiter:
+        response.set_cookie(
+            _cookie_name(study),
+            participant.token,
+            max_age=A_YEAR,
+            httponly=True,
+            samesite="Lax",
+            secure=settings.SESSION_COOKIE_SECURE,
+        )
+    return response
+
+
+def _cookie_name(study: Study) -> str:
+    return f"jedi_session_{study.pk}"
+
+
+@require_GET
+def session(request: HttpRequest, token: str) -> HttpResponse:
+    """The shell of the worker's page; everything else comes through the API."""
+    participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
+    context = {
+        "study": participant.study,
+        "api_url": reverse("api-session", args=[participant.token]),
+        "min_width": MIN_WIDTH,
+        "min_height": MIN_HEIGHT,
+    }
+    return render(request, "worker/session.html", context)
+
+
+@require_GET
+def image(request: HttpRequest, token: str, key: str) -> FileResponse:
+    """An image that was assigned to this participant; anything else does not exist."""
+    participant = get_object_or_404(
+        Participant.objects.select_related("study__dataset"), token=token
+    )
+    for stage in stages.flow():
+        if picture := stage.picture(participant, key):
+            response = FileResponse(picture.path.open("rb"), content_type=picture.content_type)
+            response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
+            return response
+    raise Http404
