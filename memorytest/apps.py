@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class MemoryTestConfig(AppConfig):
+    name = "memorytest"
+    verbose_name = "Memory test"

@@ -1,0 +1,163 @@
+"""Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
+
+from pathlib import Path
+from typing import Any
+
+from django.urls import reverse
+from rest_framework import serializers
+
+from studies.errors import InvalidAnswer, NotShown
+from studies.models import Participant, Study
+from studies.seeds import generator
+from studies.stages import Current, Json, Picture, Recorded, Stage
+
+from . import pictograms, scoring
+from .models import PRACTICE, MemoryRound
+
+
+class MemoryAnswer(serializers.Serializer[Any]):
+    order = serializers.ListField(child=serializers.CharField())
+    response_ms = serializers.FloatField(required=False, default=None)
+    shown_ms = serializers.FloatField(required=False, default=None)
+
+
+class MemoryStage(Stage):
+    name = Participant.Stage.MEMORY
+    title = "Memory"
+    answer_serializer = MemoryAnswer
+
+    def problems_of(self, study: Study) -> dict[str, str]:
+        if study.memory_max_length < study.memory_min_length:
+            return {"memory_max_length": "The last round cannot have fewer images than the first."}
+        needed = sum(range(study.memory_min_length, study.memory_max_length + 1))
+        if needed > len(pictograms.NAMES):
+            return {
+                "memory_max_length": f"A trial of {study.memory_min_length} to {study.memory_max_length} images needs "
+                f"{needed} different pictures, and there are {len(pictograms.NAMES)}. Choose a smaller number."
+            }
+        return {}
+
+    def begin(self, participant: Participant) -> None:
+        trial = PRACTICE if participant.study.memory_practice else 1
+        new_round(participant, participant.position, trial, participant.study.memory_min_length)
+
+    def total(self, participant: Participant) -> int:
+        return participant.study.memory_trials
+
+    def current(self, participant: Participant) -> Current:
+        this = MemoryRound.objects.get(participant=participant, position=participant.position)
+        return Current(describe(participant, this), done=max(this.trial - 1, 0))
+
+    def plan(self, participant: Participant, answer: Json) -> MemoryRound:
+        this = MemoryRound.objects.get(participant=participant, position=participant.position)
+        if this.exposed_at is None:
+            raise NotShown
+        if sorted(answer["order"]) != sorted(this.pictures):
+            raise InvalidAnswer(
+                fields={"order": ["Name each of this round's images exactly once."]}
+            )
+        return this
+
+    def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> bool:
+        this = plan
+        this.participant = participant
+        this.restored = answer["order"]
+        this.is_correct = this.restored == this.pictures
+        this.shown_ms = answer["shown_ms"]
+        this.mark_answered(answer["response_ms"])
+        this.save(
+            update_fields=["restored", "is_correct", "shown_ms", "answered_at", "response_ms"]
+        )
+        following = next_round(this)
+        if following is None:
+            return True
+        new_round(participant, participant.position + 1, *following)
+        return False
+
+    def recorded(self, participant: Participant, position: int) -> Recorded | None:
+        this = MemoryRound.objects.filter(
+            participant=participant, position=position, answered_at__isnull=False
+        ).first()
+        if this is None:
+            return None
+        this.participant = participant
+        return Recorded({"order": this.restored}, this.feedback())
+
+    def finish(self, participant: Participant) -> None:
+        study = participant.study
+        played = MemoryRound.objects.counted().filter(participant=participant).order_by("position")
+        rounds = list(played.values_list("trial", "length", "is_correct"))
+        participant.memory_lengths = [
+            scoring.memory_length(
+                [(n, bool(right)) for t, n, right in rounds if t == trial], study.memory_min_length
+            )
+            for trial in range(1, study.memory_trials + 1)
+        ]
+        participant.memory_span = scoring.memory_span(participant.memory_lengths)
+        participant.beta = scoring.memory_decay(participant.memory_span)
+
+    def picture(self, participant: Participant, key: str) -> Picture | None:
+        if key not in pictograms.NAMES:
+            return None
+        rounds = MemoryRound.objects.filter(participant=participant).values_list(
+            "pictures", flat=True
+        )
+        if not any(key in pictures for pictures in rounds):
+            return None
+        return Picture(Path(pictograms.__file__).parent / f"{key}.svg", "image/svg+xml")
+
+
+def next_round(this: MemoryRound) -> tuple[int, int] | None:
+    """The trial and length that follow an answered round; None after the last trial."""
+    study = this.participant.study
+    if this.is_practice:
+        return 1, study.memory_min_length
+    if not this.ends_trial(study.memory_max_length):
+        return this.trial, this.length + 1
+    if this.trial < study.memory_trials:
+        return this.trial + 1, study.memory_min_length
+    return None
+
+
+def new_round(participant: Participant, position: int, trial: int, length: int) -> MemoryRound:
+    """Writes a round: pictures that did not come in its trial yet, and the order in which they come back."""
+    rng = generator(participant, "memory", position)
+    earlier = MemoryRound.objects.filter(participant=participant, trial=trial).values_list(
+        "pictures", flat=True
+    )
+    used = {name for pictures in earlier for name in pictures}
+    fresh = [name for name in pictograms.NAMES if name not in used]
+    pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
+    study = participant.study
+    return MemoryRound.objects.create(
+        participant=participant,
+        position=position,
+        trial=trial,
+        length=length,
+        pictures=pictures,
+        # Any order may come back, the right one too: leaving it out would give hints for small n.
+        shuffled=[str(name) for name in rng.permutation(pictures)],
+        exposure_ms=round(1000 * (length + study.memory_extra_seconds)),
+    )
+
+
+def describe(participant: Participant, this: MemoryRound) -> Json:
+    """The round as the browser may see it: never in the true order."""
+    return {
+        "kind": "memory",
+        "position": this.position,
+        "phase": "recall" if this.exposed_at else "ready",
+        "trial": this.trial,
+        "trials": participant.study.memory_trials,
+        "is_practice": this.is_practice,
+        "length": this.length,
+        "exposure_ms": this.exposure_ms,
+        "images": [
+            {
+                "id": name,
+                "url": reverse("image", args=[participant.token, name]),
+                "alt": name.replace("-", " "),
+            }
+            for name in this.shuffled
+        ],
+    }
