@@ -1,0 +1,51 @@
+"""Replays the teacher's choices of one session and says whether they match."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from studies.models import Participant
+from teaching.services import ReplayedStep, replay
+
+
+class Command(BaseCommand):
+    help = (
+        "Recomputes every choice of a participant's teacher from the stored history and compares."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("participant", help="the participant's code, for example K7QF-2MXD")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        rows = Participant.objects.select_related("study__dataset")
+        participant = rows.filter(code=options["participant"].upper()).first()
+        if participant is None:
+            raise CommandError(
+                f"There is no participant {options['participant']!r}. The admin lists the codes."
+            )
+        steps = replay(participant)
+        if not steps:
+            raise CommandError(
+                f"{participant.code} has not come to teaching: there is nothing to replay."
+            )
+        for step in steps:
+            self.stdout.write(describe(step))
+        wrong = sum(not step.matches for step in steps)
+        if wrong:
+            raise CommandError(f"{wrong} of {len(steps)} choices differ from the stored ones.")
+        self.stdout.write(
+            f"{participant.code} ({participant.arm}): all {len(steps)} choices match."
+        )
+
+
+def describe(step: ReplayedStep) -> str:
+    stored = step.stored
+    verdict = (
+        "same"
+        if step.matches
+        else f"DIFFERS: now image {step.choice.example}, p {step.choice.p:.6f}"
+    )
+    return (
+        f"step {stored.step:>3}  image {stored.example.pool_index:>5}  p {stored.p:.6f}  {verdict}"
+    )

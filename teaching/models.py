@@ -1,0 +1,49 @@
+"""The steps of interactive teaching."""
+
+from django.db import models
+
+from studies.models import Example, Participant, Task
+
+
+class TeachingStepQuerySet(models.QuerySet["TeachingStep"]):
+    def of(self, participant: Participant) -> "TeachingStepQuerySet":
+        """A participant's steps in order, with what is needed to show them."""
+        return (
+            self.filter(participant=participant).select_related("example__dataset").order_by("step")
+        )
+
+
+class TeachingStep(Task):
+    """One image that a teacher chose, everything it knew when it chose, and the worker's answer."""
+
+    step = models.PositiveSmallIntegerField(help_text="t, from 1.")
+    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
+    is_random = models.BooleanField(help_text="Part of the cold start.")
+    is_first_showing = models.BooleanField(help_text="This worker had not seen the image before.")
+
+    p = models.FloatField(
+        help_text="The teacher's estimate that the worker says +1, before the answer."
+    )
+    f = models.FloatField(help_text="The teacher's estimate that the worker is wrong.")
+    score = models.FloatField(
+        null=True, blank=True, help_text="The value of the objective; smaller is better."
+    )
+    diversity = models.FloatField(null=True, blank=True)
+    usefulness = models.FloatField(null=True, blank=True)
+    learning_rate = models.FloatField(help_text="η_t")
+    choice_ms = models.FloatField(help_text="How long the choice took.")
+
+    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
+    is_correct = models.BooleanField(null=True, blank=True)
+
+    objects = TeachingStepQuerySet.as_manager()
+
+    class Meta(Task.Meta):
+        constraints = [
+            *Task.Meta.constraints,
+            models.UniqueConstraint(fields=["participant", "step"], name="one_row_per_step"),
+            models.CheckConstraint(
+                condition=models.Q(answer__isnull=True) | models.Q(answer__in=[-1, 1]),
+                name="teaching_answer_is_plus_or_minus_one",
+            ),
+        ]

@@ -1,0 +1,77 @@
+"""Choosing, storing and replaying the steps of teaching."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from studies.models import Participant
+from studies.seeds import generator
+
+from . import pools
+from .engine import Choice, LearningRate, Shown, Teacher, make_teacher
+from .models import TeachingStep
+
+
+def teacher_of(participant: Participant) -> Teacher:
+    study = participant.study
+    return make_teacher(
+        participant.arm,
+        beta=participant.beta or 0.0,
+        learning_rate=LearningRate(initial=study.learning_rate, decay=study.learning_rate_decay),
+        repeat_window=study.repeat_window,
+        cold_start=study.cold_start,
+    )
+
+
+def choose(participant: Participant, history: Sequence[Shown]) -> Choice:
+    """The teacher's choice: a function of the study's seed, the participant and the history alone."""
+    pool = pools.load(participant.study.dataset).pool
+    rng = generator(participant, "teaching", len(history) + 1)
+    return teacher_of(participant).choose(pool, history, rng)
+
+
+def next_step(participant: Participant, position: int, history: Sequence[Shown]) -> TeachingStep:
+    """The next step, not yet written. Takes no lock and may calculate for as long as it needs."""
+    started = time.perf_counter()
+    choice = choose(participant, history)
+    elapsed_ms = 1000 * (time.perf_counter() - started)
+    return TeachingStep(
+        participant=participant,
+        position=position,
+        step=len(history) + 1,
+        example_id=pools.load(participant.study.dataset).example_ids[choice.example],
+        is_random=choice.is_cold_start,
+        is_first_showing=all(shown.example != choice.example for shown in history),
+        p=choice.p,
+        f=choice.f,
+        score=choice.score,
+        diversity=choice.diversity,
+        usefulness=choice.usefulness,
+        learning_rate=choice.learning_rate,
+        choice_ms=elapsed_ms,
+    )
+
+
+@dataclass(frozen=True)
+class ReplayedStep:
+    """A stored choice beside the one that the stored history gives today."""
+
+    stored: TeachingStep
+    choice: Choice
+
+    @property
+    def matches(self) -> bool:
+        # The same machine gives the same bits; another BLAS may differ in the last ones.
+        same_p = abs(self.stored.p - self.choice.p) <= 1e-9
+        return self.stored.example.pool_index == self.choice.example and same_p
+
+
+def replay(participant: Participant) -> list[ReplayedStep]:
+    """Every choice of a session again, each from the history that was stored before it."""
+    steps = list(TeachingStep.objects.of(participant))
+    return [
+        ReplayedStep(step, choose(participant, pools.history(steps[:place])))
+        for place, step in enumerate(steps)
+    ]

@@ -1,0 +1,126 @@
+"""Module 2: the teacher picks an image, the worker answers, the true label is shown."""
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from studies.labels import LabelAnswer, describe_image, picture_of
+from studies.models import Example, Participant, Study
+from studies.stages import Current, Json, Picture, Recorded, Stage
+
+from . import pools, services
+from .assignment import assign
+from .engine import TEACHERS
+from .models import TeachingStep
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The answered step and the one that follows it, None after the last."""
+
+    answered: TeachingStep
+    following: TeachingStep | None
+
+
+class TeachingStage(Stage):
+    name = Participant.Stage.TEACHING
+    title = "Learning"
+    answer_serializer = LabelAnswer
+
+    def problems_of(self, study: Study) -> dict[str, str]:
+        return arm_problems(study) | length_problems(study)
+
+    def begin(self, participant: Participant) -> None:
+        assign(participant)
+        participant.teaching_started_at = timezone.now()
+        services.next_step(participant, participant.position, history=[]).save()
+
+    def total(self, participant: Participant) -> int | None:
+        return participant.teaching_steps
+
+    def current(self, participant: Participant) -> Current:
+        before = (participant.position - 1, participant.position)
+        *earlier, this = TeachingStep.objects.of(participant).filter(position__in=before)
+        task = {
+            "kind": "teaching",
+            "position": this.position,
+            "step": this.step,
+            "steps": participant.teaching_steps,
+            "image": describe_image(participant, this.example),
+            "last_feedback": feedback(participant, earlier[0]) if earlier else None,
+        }
+        return Current(task, done=this.step - 1)
+
+    def plan(self, participant: Participant, answer: Json) -> Plan:
+        """Takes the answer into the history and lets the teacher choose, all before the transaction."""
+        *_, this = steps = list(TeachingStep.objects.of(participant))
+        this.answer = answer["label"]
+        this.is_correct = this.answer == this.example.label
+        this.mark_answered(answer["response_ms"])
+        if this.step == participant.teaching_steps:
+            return Plan(this, following=None)
+        return Plan(this, services.next_step(participant, this.position + 1, pools.history(steps)))
+
+    def record(self, participant: Participant, answer: Json, plan: Plan) -> bool:
+        plan.answered.save(update_fields=["answer", "is_correct", "answered_at", "response_ms"])
+        if plan.following is None:
+            return True
+        plan.following.created_at = timezone.now()
+        plan.following.save(force_insert=True)
+        return False
+
+    def recorded(self, participant: Participant, position: int) -> Recorded | None:
+        this = (
+            TeachingStep.objects.of(participant)
+            .filter(position=position, answered_at__isnull=False)
+            .first()
+        )
+        return Recorded({"label": this.answer}, feedback(participant, this)) if this else None
+
+    def picture(self, participant: Participant, key: str) -> Picture | None:
+        this = TeachingStep.objects.of(participant).filter(example__key=key).first()
+        return picture_of(this.example) if this else None
+
+
+def feedback(participant: Participant, step: TeachingStep) -> Json:
+    """What the worker learns after the answer, and not before."""
+    dataset = participant.study.dataset
+    return {
+        "kind": "teaching",
+        "position": step.position,
+        "is_correct": step.is_correct,
+        "answer": dataset.class_name(step.answer or 0),
+        "label": dataset.class_name(step.example.label),
+        "image": describe_image(participant, step.example),
+        "min_look_ms": participant.study.min_look_ms,
+    }
+
+
+def arm_problems(study: Study) -> dict[str, str]:
+    unknown = [name for name in study.arm_names if name not in TEACHERS]
+    if unknown or not study.arm_names:
+        return {
+            "arms": f"Name at least one of {', '.join(TEACHERS)}; not known: {', '.join(unknown) or 'none given'}."
+        }
+    if len(set(study.arm_names)) < len(study.arm_names):
+        return {"arms": "Name each teacher once."}
+    return {}
+
+
+def length_problems(study: Study) -> dict[str, str]:
+    problems = {}
+    pool_size = study.dataset.examples.filter(split=Example.Split.TEACHING).count()
+    if study.short_memory_up_to >= study.medium_memory_up_to:
+        problems["medium_memory_up_to"] = "This must be more than the limit of a short memory."
+    for field in ("short_steps", "medium_steps", "long_steps", "other_steps"):
+        steps = getattr(study, field)
+        if steps < study.cold_start:
+            problems[field] = (
+                f"There are {study.cold_start} random images at first; teach at least as many."
+            )
+        elif steps > pool_size:
+            problems[field] = (
+                f"The teaching pool of {study.dataset} has {pool_size} images, fewer than {steps}. "
+                "Choose fewer or a larger data set."
+            )
+    return problems
