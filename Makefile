@@ -23,6 +23,12 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.made
 	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.txt
 	@touch $(VENV)/.installed $@
 
+# Settings from .env, if there is one, reach the server and its commands.
+WITH_ENV = if [ -f .env ]; then set -a; . ./.env; set +a; fi; export PORT=$(PORT) JEDI_PUBLIC_URL=$${JEDI_PUBLIC_URL:-http://127.0.0.1:$(PORT)};
+
+run: $(VENV)/.installed
+	@$(WITH_ENV) $(BIN)/python manage.py prepare && exec $(BIN)/gunicorn -c jedi_web/gunicorn_conf.py jedi_web.wsgi
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

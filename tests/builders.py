@@ -1,0 +1,92 @@
+"""Plain Python builders with defaults: tests say only what matters to them."""
+
+import io
+import itertools
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from studies.models import Dataset, Participant, Study
+from studies.services import Recruitment, join
+from teaching.datasets import LabelledImage, create_dataset
+
+_numbers = itertools.count(1)
+
+
+def jpeg(colour: tuple[int, int, int] = (200, 180, 150), size: int = 32) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (size, size), colour).save(buffer, "JPEG")
+    return buffer.getvalue()
+
+
+def make_dataset(
+    *,
+    teaching: int = 40,
+    evaluation: int = 20,
+    seed: int = 7,
+    separation: float = 1.0,
+    **fields: Any,
+) -> Dataset:
+    """Two Gaussian clouds in the plane, with a small plain picture for every example."""
+    rng = np.random.default_rng(seed)
+
+    def labels(count: int) -> np.ndarray:
+        return rng.permutation(np.tile([-1, 1], (count + 1) // 2)[:count])
+
+    def images(values: np.ndarray) -> list[LabelledImage]:
+        return [
+            LabelledImage(jpeg((int(shade), 120, 90)), int(label))
+            for shade, label in zip(rng.integers(0, 255, len(values)), values, strict=True)
+        ]
+
+    teaching_labels, evaluation_labels = labels(teaching), labels(evaluation)
+    features = separation * teaching_labels[:, None] + rng.standard_normal((teaching, 2))
+    settings: dict[str, Any] = {
+        "name": f"Data set {next(_numbers)}",
+        "negative_class": "wild",
+        "positive_class": "domestic",
+        "seed": seed,
+    }
+    return create_dataset(
+        **(settings | fields),
+        teaching=images(teaching_labels),
+        features=features,
+        evaluation=images(evaluation_labels),
+    )
+
+
+# Short sessions: one short memory trial more than is dropped, few steps, few evaluation images.
+SHORT: dict[str, Any] = {
+    "memory_trials": 2,
+    "memory_max_length": 3,
+    "memory_practice": False,
+    "cold_start": 3,
+    "short_steps": 6,
+    "medium_steps": 7,
+    "long_steps": 8,
+    "other_steps": 6,
+    "evaluation_size": 6,
+}
+
+
+def make_study(*, dataset: Dataset | None = None, short: bool = True, **fields: Any) -> Study:
+    number = next(_numbers)
+    settings: dict[str, Any] = {
+        "title": f"Study {number}",
+        "slug": f"study-{number}",
+        "state": Study.State.OPEN,
+        "consent": "Do you agree to take part?",
+        "seed": 11,
+    }
+    study = Study(
+        dataset=dataset or make_dataset(), **(settings | (SHORT if short else {}) | fields)
+    )
+    study.full_clean()
+    study.save()
+    return study
+
+
+def make_participant(study: Study | None = None, **recruitment: Any) -> Participant:
+    participant, _ = join(study=study or make_study(), recruitment=Recruitment(**recruitment))
+    return participant

@@ -1,0 +1,19 @@
+"""The settings of the tests: the product's own, on data of their own."""
+
+import os
+import tempfile
+
+# Before the product's settings are read: nothing of a developer's environment reaches the tests.
+for name in [name for name in os.environ if name.startswith("JEDI_") or name == "DATABASE_URL"]:
+    del os.environ[name]
+os.environ["JEDI_DATA_DIR"] = tempfile.mkdtemp(prefix="jedi-tests-")
+os.environ["JEDI_SECRET_KEY"] = "a key for tests only, which guards nothing at all 0123456789"
+
+from jedi_web.settings import *  # noqa: E402, F403
+
+STATIC_ROOT.mkdir()  # noqa: F405 - WhiteNoise warns if it is not there
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
