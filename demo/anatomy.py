@@ -13,37 +13,59 @@ from numpy.typing import NDArray
 Curve = NDArray[np.float64]
 
 SAMPLES = 12  # points between two control points
+CELLS = 6  # fields between the veins that reach the margin
 
 
 @dataclass(frozen=True)
 class Wing:
-    """An outline (n, 2) and where its free outer margin starts and ends in it."""
+    """A wing's smooth outline (n, 2), its free outer margin in it, and the scallops' bites.
 
-    outline: Curve
-    root: Curve
+    `bites` holds a factor for every point of the outline; markings follow the smooth outline, so
+    that scallops change the edge and nothing else.
+    """
+
+    smooth: Curve
+    bites: Curve
     margin_start: int
     margin_end: int
+    heart: Curve
+
+    @property
+    def root(self) -> Curve:
+        root: Curve = self.smooth[0]
+        return root
+
+    @property
+    def outline(self) -> Curve:
+        return self.root + self.bites[:, None] * (self.smooth - self.root)
 
     def contour(self, fraction: float) -> Curve:
-        """The whole outline, shrunk towards the root."""
-        return self.root + fraction * (self.outline - self.root)
+        """The outline shrunk towards the wing's heart; coarse, since only shading needs it."""
+        contour: Curve = self.heart + fraction * (self.smooth[::3] - self.heart)
+        return contour
 
-    def margin(self, overhang: int = 0) -> Curve:
-        """The outer margin, longer by `overhang` samples at both ends."""
-        return self.outline[self.margin_start - overhang : self.margin_end + overhang + 1]
+    def margin(self, overhang: int = 0) -> slice:
+        """The outer margin's place in the outline, longer by `overhang` samples at both ends."""
+        return slice(self.margin_start - overhang, self.margin_end + overhang + 1)
 
-    def ribbon(self, inner: Curve | float, outer: Curve | float, overhang: int = 0) -> Curve:
-        """The region between two fractions of the way from the root to the outer margin."""
-        rays = self.margin(overhang) - self.root
-        inner_edge = self.root + np.reshape(inner, (-1, 1)) * rays
-        outer_edge = self.root + np.reshape(outer, (-1, 1)) * rays
-        return np.concatenate([outer_edge, inner_edge[::-1]])
+    def band(self, inner: float, outer: float, overhang: int) -> Curve:
+        """The region between two fractions of the way from the root to the smooth margin."""
+        rays = self.smooth[self.margin(overhang)] - self.root
+        return np.concatenate([self.root + outer * rays, (self.root + inner * rays)[::-1]])
 
-    def at(self, along: float, fraction: float) -> Curve:
-        """The point at a share `along` of the margin and a fraction of the way to it."""
-        index = round(self.margin_start + along * (self.margin_end - self.margin_start))
-        point: Curve = self.root + fraction * (self.outline[index] - self.root)
-        return point
+    def edge(self, breadth: Curve | float, overhang: int) -> Curve:
+        """The region within `breadth` (a fraction of the way to the root) of the outer margin."""
+        outer = self.outline[self.margin(overhang)]
+        inner = outer - np.reshape(breadth, (-1, 1)) * (outer - self.root)
+        return np.concatenate([outer, inner[::-1]])
+
+    def at(self, along: float | Curve, fraction: float | Curve) -> Curve:
+        """The points at shares `along` of the margin and fractions of the way to it."""
+        span = self.margin_end - self.margin_start
+        index = np.rint(self.margin_start + np.asarray(along) * span).astype(int)
+        rays = self.smooth[index] - self.root
+        points: Curve = self.root + np.asarray(fraction)[..., None] * rays
+        return points
 
 
 def fore_wing(tip: float, scallop: float) -> Wing:
@@ -54,7 +76,7 @@ def fore_wing(tip: float, scallop: float) -> Wing:
     leading = [(0.02, 0.06), (0.14, 0.27), (0.34, 0.50), (0.53, 0.66)]
     trailing = [(0.80, 0.09), (0.70, -0.02), (0.50, -0.05), (0.24, -0.04), (0.06, -0.02)]
     control = np.concatenate([leading, tip_points, trailing])
-    return _scalloped(control, first=6, last=10, lobes=6, depth=0.5 * scallop)
+    return _wing(control, first=6, last=10, depth=0.55 * scallop, heart=(0.03, 0.15))
 
 
 def hind_wing(scallop: float) -> Wing:
@@ -74,19 +96,19 @@ def hind_wing(scallop: float) -> Wing:
             (0.03, -0.15),
         ]
     )
-    return _scalloped(control, first=3, last=9, lobes=6, depth=scallop)
+    return _wing(control, first=3, last=9, depth=scallop, heart=(0.04, -0.03))
 
 
 def tail(wing: Wing, length: float) -> tuple[Curve, Curve]:
-    """The midline and half widths of the tail that continues the hind-wing's fifth vein."""
-    start = wing.at(4 / 6, 0.93)
-    direction = np.array([0.16, -1.0]) / np.hypot(0.16, 1.0)
-    outward = np.array([1.0, 0.16])
-    steps = np.linspace(0, 1, 14)
-    sway = 0.10 * length * np.sin(np.pi * steps * 0.9)
-    midline = start + (0.05 + length) * steps[:, None] * direction + sway[:, None] * outward
-    widths = 0.062 * (1 - steps) ** 1.6 + 0.024 + 0.016 * np.exp(-(((steps - 0.86) / 0.12) ** 2))
-    return midline, widths
+    """The midline and half widths of the tail, which continues the hind-wing's fifth vein."""
+    steps = np.linspace(0, 1, 30)
+    start = wing.at(4 / CELLS, 0.90)
+    reach = 0.07 + length
+    x = reach * (0.34 * steps - 0.10 * steps**2)
+    y = -reach * (0.84 * steps + 0.16 * steps**2)
+    waist = 0.028 + 0.042 * (1 - steps) ** 3
+    spoon = 0.014 * np.exp(-(((steps - 0.85) / 0.14) ** 2))
+    return start + np.column_stack([x, y]), (waist + spoon) * _rounded_end(steps, 0.1)
 
 
 def vein(wing: Wing, along: float, bow: float) -> Curve:
@@ -101,12 +123,12 @@ def vein(wing: Wing, along: float, bow: float) -> Curve:
 
 def antenna(length: float) -> tuple[Curve, Curve]:
     """The midline and half widths of an antenna that ends in a club."""
-    steps = np.linspace(0, 1, 22)
+    steps = np.linspace(0, 1, 40)
     reach = 0.24 + 0.42 * length
     x = 0.018 + reach * (0.40 * steps + 0.22 * steps**2.2)
     y = 0.262 + reach * (0.98 * steps - 0.12 * steps**2.5)
-    widths = 0.0065 + 0.017 * np.exp(-(((steps - 0.95) / 0.075) ** 2))
-    return np.column_stack([x, y]), widths
+    club = 0.015 * np.exp(-(((steps - 0.93) / 0.08) ** 2))
+    return np.column_stack([x, y]), (0.0065 + club) * _rounded_end(steps, 0.05)
 
 
 def abdomen(thickness: float) -> Curve:
@@ -133,16 +155,20 @@ def ellipse(centre: Curve, radius_x: float, radius_y: float) -> Curve:
     return ring
 
 
-def _scalloped(control: Curve, first: int, last: int, lobes: int, depth: float) -> Wing:
-    """Bite `lobes` hollows between the vein ends out of the margin from `first` to `last`."""
-    outline = _closed_spline(control)
-    root = control[0]
+def _rounded_end(steps: Curve, share: float) -> Curve:
+    """Factors that end a stroke of varying width in a half round over its last `share`."""
+    beyond = np.clip((steps - (1 - share)) / share, 0, 1)
+    return np.sqrt(1 - beyond**2)
+
+
+def _wing(control: Curve, first: int, last: int, depth: float, heart: tuple[float, float]) -> Wing:
+    """Bite one hollow between every two vein ends out of the margin from `first` to `last`."""
+    smooth = _closed_spline(control)
     start, end = first * SAMPLES, last * SAMPLES
     along = np.linspace(0, 1, end - start + 1)
-    bites = 1 - depth * np.abs(np.sin(np.pi * lobes * along)) ** 0.8
-    rays = outline[start : end + 1] - root
-    outline[start : end + 1] = root + bites[:, None] * rays
-    return Wing(outline, root, start, end)
+    bites = np.ones(len(smooth))
+    bites[start : end + 1] -= depth * np.abs(np.sin(np.pi * CELLS * along)) ** 0.8
+    return Wing(smooth, bites, start, end, np.array(heart))
 
 
 def _closed_spline(control: Curve) -> Curve:

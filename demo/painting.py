@@ -4,7 +4,8 @@ Everything is drawn as polygons on a canvas three times too large and then reduc
 the edges; light, shadow and paper are added at the final size, where they are cheap.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,7 +20,10 @@ Colour = tuple[int, int, int]
 Pixels = NDArray[np.float32]
 
 SUPERSAMPLE = 3
-SHADES = 22  # nested contours per wing; more would not be seen
+SHADES = 18  # nested contours per wing; more would not be seen
+FRAME = 0.021  # breadth of the moulding, as a share of the picture
+PAPER_SHEETS = 8
+MOST_SPECKLES = 240
 
 # Hues of similar lightness, so that the dark markings stand out equally on all of them.
 HUES = np.array(
@@ -36,8 +40,10 @@ HUES = np.array(
 )
 DARK = (43, 32, 28)
 PALE = (247, 236, 208)
-COOL_PAPER = (226, 229, 226)
-WARM_PAPER = (240, 216, 170)
+AMBER = (222, 166, 78)
+PUPIL = (26, 21, 28)
+COOL_PAPER = (219, 225, 226)
+WARM_PAPER = (238, 212, 163)
 WOOD = (112, 76, 48)
 
 
@@ -73,17 +79,17 @@ def look_from(traits: Mapping[str, float]) -> Look:
         tip=share["tip"],
         pupil_share=between(0.16, 0.88, "pupil"),
         band_width=between(0.035, 0.33, "band"),
-        scale=between(0.345, 0.475, "size"),
-        tilt=between(-0.30, 0.30, "tilt"),
-        dot_radius=between(0.004, 0.047, "dots"),
+        scale=between(0.325, 0.435, "size"),
+        tilt=between(-0.18, 0.18, "tilt"),
+        dot_radius=between(0.003, 0.043, "dots"),
         vein_strength=share["veins"],
-        scallop_depth=between(0.0, 0.17, "scallops"),
+        scallop_depth=between(0.0, 0.15, "scallops"),
         paper=_mix(COOL_PAPER, WARM_PAPER, share["paper"]),
         light=between(-1.25, 1.25, "light"),
         antenna_length=share["antennae"],
         body_width=between(0.030, 0.095, "body"),
-        tail_length=between(0.0, 0.46, "tails"),
-        speckles=round(between(0, 230, "speckle")),
+        tail_length=between(0.0, 0.44, "tails"),
+        speckles=round(between(0, MOST_SPECKLES, "speckle")),
         wing=_hue(traits["hue"]),
     )
 
@@ -108,7 +114,7 @@ class Sheet:
     def __init__(self, look: Look, size: int) -> None:
         self._side = size * SUPERSAMPLE
         self._unit = look.scale * self._side
-        self._centre = np.array([0.5, 0.512]) * self._side
+        self._centre = np.array([0.5, 0.487]) * self._side
         cos, sin = np.cos(look.tilt), np.sin(look.tilt)
         self._turn = np.array([[cos, -sin], [sin, cos]])
         # What the wings' edges blend with when the canvas is reduced.
@@ -140,11 +146,20 @@ class Sheet:
         brush.polygon(self._placed(shape, 1), fill=ink)
 
     def dot(self, centre: Curve, radius: float, colour: Colour, opacity: float = 1.0) -> None:
+        self.dots(centre[None, :], np.array([radius]), colour, opacity)
+
+    def dots(self, centres: Curve, radii: Curve, colour: Colour, opacity: float = 1.0) -> None:
         brush, ink = self._tool(colour, opacity)
-        reach = radius * self._unit
+        reach = (radii * self._unit)[:, None]
         for side in (1, -1):
-            x, y = self._placed(centre[None, :], side)
-            brush.ellipse((x - reach, y - reach, x + reach, y + reach), fill=ink)
+            places = np.reshape(self._placed(centres, side), (-1, 2))
+            for box in np.hstack([places - reach, places + reach]).tolist():
+                brush.ellipse(box, fill=ink)
+
+    def line(self, points: Curve, width: float, colour: Colour) -> None:
+        for side in (1, -1):
+            pixels = round(width * self._unit)
+            self._brush.line(self._placed(points, side), fill=colour, width=pixels)
 
     def reduced(self) -> tuple[Image.Image, Image.Image]:
         return self._colours.reduce(SUPERSAMPLE), self._coverage.reduce(SUPERSAMPLE)
@@ -161,27 +176,23 @@ class Sheet:
 
 
 def _paint_hind_wings(sheet: Sheet, look: Look, wing: Wing, rng: np.random.Generator) -> None:
-    midline, widths = anatomy.tail(wing, look.tail_length)
-    tail = anatomy.stroke(midline, widths)
-    sheet.add(tail, _mix(DARK, look.wing, 0.12))
-    ground = _mix(look.wing, PALE, 0.16)
-    _paint_ground(sheet, wing, ground)
-    edge = wing.ribbon(0.925, 1.0, overhang=8)
-    sheet.fill(edge, _mix(DARK, look.wing, 0.12), 0.92)
-    middle, half = 0.60, look.band_width / 2
-    for feather in (0.016, 0.008, 0.0):
-        band = wing.ribbon(middle - half - feather, middle + half + feather, overhang=26)
-        sheet.fill(band, _mix(DARK, look.wing, 0.10), 0.95 if feather == 0 else 0.35)
-    _paint_veins(sheet, look, wing, count=7)
-    _paint_speckles(sheet, look, wing, rng)
+    dark = _mix(DARK, look.wing, 0.12)
+    _paint_ground(sheet, wing, _mix(look.wing, PALE, 0.16))
+    _feathered(sheet, lambda soft: wing.edge(0.075 + soft, overhang=8), dark)
+    sheet.add(anatomy.stroke(*anatomy.tail(wing, look.tail_length)), dark)
+    _paint_veins(sheet, look, wing)
+    inner, outer = 0.59 - look.band_width / 2, 0.59 + look.band_width / 2
+    _feathered(sheet, lambda soft: wing.band(inner - soft, outer + soft, overhang=26), dark)
+    _paint_speckles(sheet, look, wing, rng, band=(inner, outer))
 
 
 def _paint_fore_wings(sheet: Sheet, look: Look, wing: Wing, rng: np.random.Generator) -> None:
-    for drop in (0.030, 0.022, 0.014, 0.007):
-        sheet.fill(wing.outline - (0.0, drop), DARK, 0.13)
+    trailing = wing.smooth[wing.margin_end - 4 :]
+    for drop in (0.036, 0.026, 0.017, 0.008):
+        sheet.fill(np.concatenate([trailing, trailing[::-1] - (0.0, drop)]), DARK, 0.15)
     _paint_ground(sheet, wing, look.wing)
+    _paint_veins(sheet, look, wing)
     _paint_fore_edge(sheet, look, wing)
-    _paint_veins(sheet, look, wing, count=7)
     _paint_speckles(sheet, look, wing, rng)
     _paint_dots(sheet, look, wing)
     _paint_eyespot(sheet, look)
@@ -190,58 +201,77 @@ def _paint_fore_wings(sheet: Sheet, look: Look, wing: Wing, rng: np.random.Gener
 def _paint_ground(sheet: Sheet, wing: Wing, colour: Colour) -> None:
     """Shade from a dusky root over a bright field to a deeper margin."""
     sheet.cut(wing.outline)
-    for fraction in np.linspace(1, 0.08, SHADES):
-        dusk = 0.55 * (1 - fraction) ** 2 + 0.22 * fraction**3
-        glow = 0.20 * np.exp(-(((fraction - 0.62) / 0.22) ** 2))
-        shade = _mix(_mix(colour, DARK, float(dusk)), PALE, float(glow))
-        sheet.fill(wing.contour(float(fraction)), shade)
+    for fraction in np.linspace(1, 0.10, SHADES).tolist():
+        dusk = 0.60 * (1 - fraction) ** 2 + 0.20 * fraction**4
+        glow = 0.20 * math.exp(-(((fraction - 0.62) / 0.22) ** 2))
+        shade = _mix(_mix(colour, DARK, dusk), PALE, glow)
+        sheet.fill(wing.contour(fraction), shade)
 
 
 def _paint_fore_edge(sheet: Sheet, look: Look, wing: Wing) -> None:
     """A dark margin, broadest below the tip, and a dark leading edge."""
     dark = _mix(DARK, look.wing, 0.10)
     overhang = 14
-    rays = wing.margin(overhang)
-    along = np.linspace(0, 1, len(rays))
+    along = np.linspace(0, 1, len(wing.smooth[wing.margin(overhang)]))
     breadth = 0.095 + 0.085 * np.exp(-(((along - 0.30) / 0.28) ** 2))
-    for feather in (0.02, 0.01, 0.0):
-        edge = wing.ribbon(1 - breadth - feather, np.ones(len(rays)), overhang)
-        sheet.fill(edge, dark, 0.95 if feather == 0 else 0.35)
-    leading = wing.outline[3 : wing.margin_start - 4]
+    _feathered(sheet, lambda soft: wing.edge(breadth + soft, overhang), dark)
+    leading = wing.smooth[3 : wing.margin_start - 4]
     inner = wing.root + 0.945 * (leading - wing.root)
-    sheet.fill(np.concatenate([leading, inner[::-1]]), dark, 0.85)
+    sheet.fill(np.concatenate([leading, inner[::-1]]), dark)
 
 
-def _paint_veins(sheet: Sheet, look: Look, wing: Wing, count: int) -> None:
-    width = 0.0022 + 0.0085 * look.vein_strength
-    opacity = 0.10 + 0.75 * look.vein_strength
-    for along in np.linspace(0, 1, count):
-        midline = anatomy.vein(wing, float(along), bow=0.05 * (0.5 - float(along)))
+def _feathered(sheet: Sheet, shape: Callable[[float], Curve], colour: Colour) -> None:
+    """Fill a shape that can be drawn a little larger, with a soft edge like that of scales."""
+    sheet.fill(shape(0.020), colour, 0.30)
+    sheet.fill(shape(0.010), colour, 0.45)
+    sheet.fill(shape(0.0), colour)
+
+
+def _paint_veins(sheet: Sheet, look: Look, wing: Wing) -> None:
+    width = 0.0022 + 0.0090 * look.vein_strength
+    opacity = 0.10 + 0.80 * look.vein_strength
+    for along in np.linspace(0, 1, anatomy.CELLS + 1).tolist():
+        midline = anatomy.vein(wing, along, bow=0.05 * (0.5 - along))
         taper = width * np.linspace(1.25, 0.7, len(midline))
         sheet.fill(anatomy.stroke(midline, taper), DARK, opacity)
 
 
-def _paint_speckles(sheet: Sheet, look: Look, wing: Wing, rng: np.random.Generator) -> None:
-    """Dark scales strewn over the wing; the first ones stay where they are as more are added."""
-    places = rng.random((230, 3))
-    for along, out, weight in places[: look.speckles].tolist():
-        place = wing.at(along, 0.14 + 0.76 * out**0.7)
-        sheet.dot(place, 0.0035 + 0.0055 * weight, DARK, 0.75)
+def _paint_speckles(
+    sheet: Sheet,
+    look: Look,
+    wing: Wing,
+    rng: np.random.Generator,
+    band: tuple[float, float] = (0, 0),
+) -> None:
+    """Dark scales strewn over the wing; the first ones stay where they are as more are added.
+
+    Within a dark band they are lighter: a broad band must not hide what another trait shows, nor
+    make the file smaller.
+    """
+    along, out, weight = rng.random((MOST_SPECKLES, 3))[: look.speckles].T
+    fraction = 0.16 + 0.76 * out**0.6
+    places, radii = wing.at(along, fraction), 0.004 + 0.006 * weight
+    on_band = (band[0] < fraction) & (fraction < band[1])
+    sheet.dots(places[~on_band], radii[~on_band], DARK, 0.75)
+    sheet.dots(places[on_band], radii[on_band], _mix(DARK, look.wing, 0.6))
 
 
 def _paint_dots(sheet: Sheet, look: Look, wing: Wing) -> None:
-    for cell in range(6):
-        sheet.dot(wing.at((cell + 0.5) / 6, 0.905), look.dot_radius, PALE)
+    places = wing.at((np.arange(anatomy.CELLS) + 0.5) / anatomy.CELLS, 0.885)
+    sheet.dots(places, np.full(anatomy.CELLS, look.dot_radius), PALE)
 
 
 def _paint_eyespot(sheet: Sheet, look: Look) -> None:
-    centre, radius = np.array([0.555, 0.335]), 0.142
-    sheet.dot(centre, radius * 1.14, look.wing, 0.55)
+    centre, radius = np.array([0.550, 0.335]), 0.150
+    sheet.dot(centre, radius * 1.13, PALE, 0.45)
     sheet.dot(centre, radius, DARK)
-    sheet.dot(centre, radius * 0.90, PALE)
-    pupil = radius * 0.90 * look.pupil_share
-    sheet.dot(centre, pupil, (24, 20, 26))
-    sheet.dot(centre + pupil * np.array([-0.30, 0.34]), pupil * 0.24, (250, 250, 250), 0.95)
+    for share in np.linspace(1, 0, 6).tolist():
+        sheet.dot(centre, radius * (0.50 + 0.38 * share), _mix(PALE, AMBER, share**2))
+    pupil = radius * 0.88 * look.pupil_share
+    sheet.dot(centre, pupil, PUPIL)
+    # A crescent of blue scales, as moths and browns have; it grows with the pupil.
+    sheet.dot(centre + pupil * np.array([-0.10, 0.12]), pupil * 0.66, (128, 152, 192))
+    sheet.dot(centre + pupil * np.array([0.02, -0.03]), pupil * 0.62, PUPIL)
 
 
 def _paint_antennae(sheet: Sheet, look: Look) -> None:
@@ -250,38 +280,52 @@ def _paint_antennae(sheet: Sheet, look: Look) -> None:
 
 
 def _paint_body(sheet: Sheet, look: Look, rng: np.random.Generator) -> None:
-    fur, width = _mix(DARK, look.wing, 0.16), look.body_width
-    origin = np.array([0.0, 0.0])
-    abdomen = anatomy.abdomen(width)
-    sheet.add(abdomen, _mix(fur, (0, 0, 0), 0.25))
-    for share in np.linspace(0.92, 0.15, 7):
-        light = _mix(fur, PALE, 0.38 * (1 - float(share)))
-        sheet.fill_once(abdomen * (share, 0.985), light)
-    for ring in np.linspace(-0.10, -0.48, 8):
-        half = width * 1.05 * np.sqrt(1 - (ring / 0.54) ** 4)
-        line = np.array([(-half, ring + 0.008), (0, ring - 0.006), (half, ring + 0.008)])
-        sheet.fill_once(anatomy.stroke(line, 0.0055), DARK, 0.55)
-    thorax = anatomy.ellipse(origin + (0, 0.075), 0.028 + 0.95 * width, 0.155)
-    head = anatomy.ellipse(origin + (0, 0.245), 0.022 + 0.42 * width, 0.052)
-    for shape, middle in ((head, 0.245), (thorax, 0.075)):
-        sheet.add(shape, _mix(fur, (0, 0, 0), 0.25))
-        for share in np.linspace(0.9, 0.2, 7):
-            light = _mix(fur, PALE, 0.30 * (1 - float(share)))
-            sheet.fill_once((shape - (0, middle)) * share + (0, middle), light)
+    width = look.body_width
+    _paint_abdomen(sheet, look)
+    _paint_round(sheet, look, (0, 0.245), 0.022 + 0.42 * width, 0.052)
+    _paint_round(sheet, look, (0, 0.075), _thorax_breadth(look), 0.155)
     _paint_fur(sheet, look, rng)
-    eye = np.array([0.016 + 0.40 * width, 0.262])
-    sheet.dot(eye, 0.019, (22, 17, 16))
+    sheet.dot(np.array([0.016 + 0.40 * width, 0.262]), 0.019, (22, 17, 16))
     _paint_pin(sheet, look)
 
 
+def _thorax_breadth(look: Look) -> float:
+    return 0.028 + 0.95 * look.body_width
+
+
+def _fur(look: Look) -> Colour:
+    return _mix(DARK, look.wing, 0.16)
+
+
+def _paint_abdomen(sheet: Sheet, look: Look) -> None:
+    outline = anatomy.abdomen(look.body_width)
+    sheet.add(outline, _mix(_fur(look), (0, 0, 0), 0.25))
+    for share in np.linspace(0.92, 0.15, 7).tolist():
+        sheet.fill_once(outline * (share, 0.985), _mix(_fur(look), PALE, 0.38 * (1 - share)))
+    for ring in np.linspace(-0.10, -0.48, 8).tolist():
+        half = look.body_width * 1.05 * math.sqrt(1 - (ring / 0.54) ** 4)
+        fold = np.array([(-half, ring + 0.008), (0, ring - 0.006), (half, ring + 0.008)])
+        sheet.fill_once(anatomy.stroke(fold, 0.0055), DARK, 0.55)
+
+
+def _paint_round(
+    sheet: Sheet, look: Look, middle: tuple[float, float], breadth: float, height: float
+) -> None:
+    """Paint a head or thorax, lighter towards its middle."""
+    centre = np.array(middle)
+    sheet.add(anatomy.ellipse(centre, breadth, height), _mix(_fur(look), (0, 0, 0), 0.25))
+    for share in np.linspace(0.9, 0.2, 7).tolist():
+        shade = _mix(_fur(look), PALE, 0.30 * (1 - share))
+        sheet.fill_once(anatomy.ellipse(centre, breadth * share, height * share), shade)
+
+
 def _paint_fur(sheet: Sheet, look: Look, rng: np.random.Generator) -> None:
-    width = 0.028 + 0.95 * look.body_width
-    for angle, out, tone in rng.random((70, 3)).tolist():
-        direction = np.array([np.sin(np.pi * angle), np.cos(np.pi * angle)])
-        start = np.array([0, 0.075]) + out * direction * (width * 0.75, 0.125)
-        hair = np.array([start, start + direction * (0.036, 0.036)])
+    breadth = _thorax_breadth(look)
+    for angle, out, tone in rng.random((60, 3)).tolist():
+        direction = np.array([math.sin(math.pi * angle), math.cos(math.pi * angle)])
+        start = np.array([0, 0.075]) + out * direction * (breadth * 0.78, 0.125)
         colour = _mix(DARK, _mix(PALE, look.wing, 0.5), 0.15 + 0.45 * tone)
-        sheet.fill(anatomy.stroke(hair, 0.0032), colour, 0.6)
+        sheet.line(np.array([start, start + 0.034 * direction]), 0.006, colour)
 
 
 def _paint_pin(sheet: Sheet, look: Look) -> None:
@@ -302,55 +346,90 @@ def _paint_pin(sheet: Sheet, look: Look) -> None:
 def _mount(
     specimen: Image.Image, coverage: Image.Image, look: Look, rng: np.random.Generator
 ) -> Image.Image:
-    """Lay the specimen on its paper, with the shadows and the light of one lamp."""
+    """Lay the specimen on its paper, with the shadows and the light of one lamp, and frame it."""
     size = coverage.width
-    paper = np.asarray(look.paper, dtype=np.float32) * _paper_grain(size, int(rng.integers(8)))
-    paper *= 1 - _shadow(coverage, look, 0.026, 0.012, 0.34)
-    paper *= 1 - _shadow(coverage, look, 0.052, 0.026, 0.20)
-    cover = np.asarray(coverage, dtype=np.float32)[:, :, None] / 255
-    picture = paper + cover * (np.asarray(specimen, dtype=np.float32) - paper)
-    picture *= _lamp(size, look.light)
-    picture = _framed(picture, look.light)
-    return Image.fromarray(np.clip(picture + 0.5, 0, 255).astype(np.uint8), "RGB")
+    cover = np.asarray(coverage, dtype=np.float32) / np.float32(255)
+    paper = _paper_grain(size, int(rng.integers(PAPER_SHEETS))) * _shadow(coverage, look.light)
+    bare = (np.float32(1) - cover) * paper
+    lamp = _lamp(size, look.light) * _wall_shadow(size, look.light)
+    channels = [
+        _bytes(lamp * (np.float32(tone) * bare + cover * np.asarray(paint, dtype=np.float32)))
+        for tone, paint in zip(look.paper, specimen.split(), strict=True)
+    ]
+    mounted = Image.merge("RGB", channels)
+    moulding, place = _frame(size)
+    mounted.paste(moulding, mask=place)
+    return mounted
 
 
-def _shadow(coverage: Image.Image, look: Look, reach: float, blur: float, depth: float) -> Pixels:
+def _bytes(channel: Pixels) -> Image.Image:
+    return Image.fromarray(np.clip(channel + 0.5, 0, 255).astype(np.uint8))
+
+
+def _shadow(coverage: Image.Image, light: float) -> Pixels:
+    """The brightness left where the specimen's shadow falls: a core and a wide penumbra."""
     size = coverage.width
-    dx, dy = np.sin(look.light) * reach * size, np.cos(look.light) * reach * size
-    # Blurring a small copy looks the same and costs a quarter.
-    small = coverage.reduce(2).filter(ImageFilter.GaussianBlur(blur * size / 2))
-    moved = small.transform(
-        (size, size),
-        Image.Transform.AFFINE,
-        (0.5, 0, -dx / 2, 0, 0.5, -dy / 2),
-        Image.Resampling.BILINEAR,
-    )
-    shade: Pixels = np.asarray(moved, dtype=np.float32)[:, :, None] * np.float32(depth / 255)
-    return shade
+    # Blur hides that this is done on a smaller copy.
+    small = coverage.reduce(2)
+    bright = np.ones((small.height, small.width), dtype=np.float32)
+    for reach, blur, depth in ((0.026, 0.011, 0.34), (0.055, 0.026, 0.22)):
+        right, down = math.sin(light) * reach * size / 2, math.cos(light) * reach * size / 2
+        moved = small.transform(small.size, Image.Transform.AFFINE, (1, 0, -right, 0, 1, -down))
+        soft = moved.filter(ImageFilter.GaussianBlur(blur * size / 2))
+        bright *= 1 - np.asarray(soft, dtype=np.float32) * np.float32(depth / 255)
+    full = Image.fromarray(bright).resize(coverage.size, Image.Resampling.BILINEAR)
+    return np.asarray(full, dtype=np.float32)
 
 
 def _lamp(size: int, light: float) -> Pixels:
     """Brightness falling off away from the lamp."""
     axis = np.linspace(-1, 1, size, dtype=np.float32)
-    across = -np.sin(light) * axis[None, :]
-    down = -np.cos(light) * axis[:, None]
-    glow: Pixels = (1.0 + 0.10 * (across + down))[:, :, None].astype(np.float32)
+    across, down = np.float32(0.07 * math.sin(light)), np.float32(0.05 * math.cos(light))
+    glow: Pixels = 1 - across * axis[None, :] - down * axis[:, None]
     return glow
 
 
-def _framed(picture: Pixels, light: float) -> Pixels:
-    return picture
+def _wall_shadow(size: int, light: float) -> Pixels:
+    """The shadow that the drawer's walls throw on its floor, deepest below the lamp."""
+    inside = np.arange(size, dtype=np.float32) / size - FRAME
+    near, far = np.exp(-inside / 0.030), np.exp(-inside[::-1] / 0.030)
+    left, right = 0.08 + 0.30 * max(math.sin(light), 0), 0.08 + 0.30 * max(-math.sin(light), 0)
+    top = 0.08 + 0.26 * math.cos(light)
+    across = 1 - np.float32(left) * near - np.float32(right) * far
+    down = 1 - np.float32(top) * near - np.float32(0.06) * far
+    shade: Pixels = np.clip(down[:, None] * across[None, :], 0, 1).astype(np.float32)
+    return shade
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=2)
+def _frame(size: int) -> tuple[Image.Image, Image.Image]:
+    """A wooden moulding round the picture, and the mask of where it is."""
+    rng = np.random.default_rng(size)
+    width = round(FRAME * size)
+    streaks = rng.normal(0, 1, (width, 9))
+    strip = Image.fromarray(streaks.astype(np.float32)).resize((size, width))
+    across = np.linspace(0, 1, width)[:, None]
+    relief = 0.80 + 0.30 * np.sin(np.pi * across) + 0.045 * np.asarray(strip)
+    plank = (relief[:, :, None] * np.array(WOOD)).clip(0, 255).astype(np.uint8)
+    side = Image.fromarray(plank)
+    mitre = Image.new("L", (size, width))
+    ImageDraw.Draw(mitre).polygon((0, 0, size, 0, size - width, width, width, width), fill=255)
+    moulding, place = Image.new("RGB", (size, size)), Image.new("L", (size, size), 255)
+    place.paste(0, (width, width, size - width, size - width))
+    for _ in range(4):
+        moulding.paste(side, mask=mitre)
+        moulding = moulding.rotate(90)
+    return moulding, place
+
+
+@lru_cache(maxsize=2 * PAPER_SHEETS)
 def _paper_grain(size: int, sheet: int) -> Pixels:
-    """The mottle and fibres of one sheet of paper, as factors near one."""
+    """The mottle and grain of one sheet of paper, as factors near one."""
     rng = np.random.default_rng([size, sheet])
-    fine = rng.normal(0, 0.010, (size, size))
-    cloud = Image.fromarray(rng.normal(0.5, 0.25, (12, 12)).astype(np.float32), "F")
-    mottle = np.asarray(cloud.resize((size, size), Image.Resampling.BICUBIC)) - 0.5
-    grain: Pixels = (1 + fine + 0.03 * mottle)[:, :, None].astype(np.float32)
-    return grain
+    fine = rng.normal(0, 0.006, (size, size)).astype(np.float32)
+    cloud = Image.fromarray(rng.normal(0, 1, (12, 12)).astype(np.float32))
+    mottle = np.asarray(cloud.resize((size, size), Image.Resampling.BICUBIC))
+    return (1 + fine + 0.010 * mottle).astype(np.float32)
 
 
 def _share(z: float) -> float:
