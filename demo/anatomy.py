@@ -60,12 +60,19 @@ class Wing:
         return np.concatenate([outer, inner[::-1]])
 
     def at(self, along: float | Curve, fraction: float | Curve) -> Curve:
-        """The points at shares `along` of the margin and fractions of the way to it."""
-        span = self.margin_end - self.margin_start
-        index = np.rint(self.margin_start + np.asarray(along) * span).astype(int)
-        rays = self.smooth[index] - self.root
+        """The points at shares `along` of the smooth margin and fractions of the way to it."""
+        rays = self.smooth[self._index(along)] - self.root
         points: Curve = self.root + np.asarray(fraction)[..., None] * rays
         return points
+
+    def inside_edge(self, along: Curve, fraction: float) -> Curve:
+        """The points at shares `along` of the scalloped margin and a fraction of the way to it."""
+        return self.at(along, fraction * self.bites[self._index(along)])
+
+    def _index(self, along: float | Curve) -> NDArray[np.int64]:
+        span = self.margin_end - self.margin_start
+        index: NDArray[np.int64] = np.rint(self.margin_start + np.asarray(along) * span).astype(int)
+        return index
 
 
 def fore_wing(tip: float, scallop: float) -> Wing:

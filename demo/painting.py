@@ -81,7 +81,7 @@ def look_from(traits: Mapping[str, float]) -> Look:
         band_width=between(0.035, 0.33, "band"),
         scale=between(0.325, 0.435, "size"),
         tilt=between(-0.18, 0.18, "tilt"),
-        dot_radius=between(0.003, 0.043, "dots"),
+        dot_radius=between(0.003, 0.041, "dots"),
         vein_strength=share["veins"],
         scallop_depth=between(0.0, 0.15, "scallops"),
         paper=_mix(COOL_PAPER, WARM_PAPER, share["paper"]),
@@ -257,7 +257,8 @@ def _paint_speckles(
 
 
 def _paint_dots(sheet: Sheet, look: Look, wing: Wing) -> None:
-    places = wing.at((np.arange(anatomy.CELLS) + 0.5) / anatomy.CELLS, 0.885)
+    middles = (np.arange(anatomy.CELLS) + 0.5) / anatomy.CELLS
+    places = wing.inside_edge(middles, 0.915)
     sheet.dots(places, np.full(anatomy.CELLS, look.dot_radius), PALE)
 
 
