@@ -26,7 +26,7 @@ ALLOWED_HOSTS = [*environment.words("JEDI_ALLOWED_HOSTS"), "127.0.0.1", "localho
 CSRF_TRUSTED_ORIGINS = environment.words("JEDI_CSRF_TRUSTED_ORIGINS")
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "jedi_web.admin_site.ResearchAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -87,6 +87,7 @@ AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_ENABLE_ADMIN = False
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 # Participants leave no trace here; only attempts to sign in to the admin are counted.

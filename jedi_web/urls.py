@@ -6,7 +6,7 @@ from django.urls import include, path, reverse_lazy
 from drf_spectacular.views import SpectacularAPIView
 
 set_password = auth.PasswordResetConfirmView.as_view(
-    post_reset_login=False, success_url=reverse_lazy("admin:login")
+    template_name="registration/set_password.html", success_url=reverse_lazy("admin:login")
 )
 
 urlpatterns = [

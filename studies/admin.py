@@ -10,10 +10,6 @@ from django.utils.html import format_html
 
 from .models import Dataset, Example, Participant, Study
 
-admin.site.site_header = "JEDI Web"
-admin.site.site_title = "JEDI Web"
-admin.site.index_title = "Your studies"
-
 
 class ReadOnly:
     """For what the server writes and nobody edits."""
@@ -60,7 +56,7 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(Study)
 class StudyAdmin(admin.ModelAdmin):
-    list_display = ["title", "state", "dataset", "link", "joined", "completed", "results"]
+    list_display = ["title", "state", "dataset", "joined", "completed", "results"]
     list_filter = ["state"]
     list_select_related = ["dataset"]
     prepopulated_fields = {"slug": ["title"]}
@@ -120,5 +116,8 @@ class StudyAdmin(admin.ModelAdmin):
         people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
         gain = reverse("admin:gain_csv", args=[study.slug])
         return format_html(
-            '<a href="{}">Participants</a> · <a href="{}">Teaching gain (CSV)</a>', people, gain
+            '<a href="{}">Participants</a> · <a href="{}">Teaching gain (CSV)</a> · <a href="{}">Workers’ page</a>',
+            people,
+            gain,
+            study.get_absolute_url(),
         )

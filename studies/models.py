@@ -122,7 +122,7 @@ class Study(models.Model):
 
     title = models.CharField(max_length=120, help_text="Workers see it on every page.")
     slug = models.SlugField(
-        "link name", unique=True, help_text="The last part of the public link: /s/<link name>/"
+        "link name", unique=True, help_text="The last part of the public link: /s/LINK-NAME/"
     )
     dataset = models.ForeignKey(
         Dataset, models.PROTECT, verbose_name="data set", related_name="studies"

@@ -1,0 +1,21 @@
+"""The admin's front page: what researchers work with comes first."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.apps import AdminConfig
+from django.http import HttpRequest
+
+
+class ResearchSite(admin.AdminSite):
+    site_header = "JEDI Web"
+    site_title = "JEDI Web"
+    index_title = "Your studies"
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
+        apps = super().get_app_list(request, app_label)
+        return sorted(apps, key=lambda app: app["app_label"] == "auth")
+
+
+class ResearchAdminConfig(AdminConfig):
+    default_site = "jedi_web.admin_site.ResearchSite"
