@@ -105,7 +105,7 @@ export function verdict(isRight) {
     words,
     element: el(
       "h1",
-      { class: "verdict", id: "feedback-verdict", tabindex: -1, "data-right": isRight },
+      { class: "verdict", id: "feedback-verdict", tabindex: -1, "data-right": String(isRight) },
       icon(isRight ? "icon-right" : "icon-miss"),
       words,
     ),

@@ -62,7 +62,7 @@ export function showDone({ session, task }) {
     screenRoot(
       isDeclined ? "declined" : "done",
       { className: "is-calm is-done" },
-      icon(isDeclined ? "art-evaluation" : "art-teaching", "art"),
+      icon("art-teaching", "art is-teaching"),
       heading(isDeclined ? "That is fine" : "Thank you"),
       el(
         "p",

@@ -62,7 +62,7 @@ export async function introduce({ session, task }, { tab }) {
     screenRoot(
       `intro-${task.kind}`,
       { className: "is-calm is-intro" },
-      icon(`art-${task.kind}`, "art"),
+      icon(`art-${task.kind}`, `art is-${task.kind}`),
       heading(words.title),
       el("p", { class: "lead" }, words.sentence),
       el("ul", { class: "intro-facts" }, ...facts),

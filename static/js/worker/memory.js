@@ -6,9 +6,9 @@ import { introduce } from "./intro.js";
 import { createReorder } from "./reorder.js";
 import { painted, pause, since } from "./timing.js";
 
-const HELP =
-  "Drag a picture, or use the arrows below it. With a keyboard: Space picks a picture up, " +
-  "the arrow keys move it, Space puts it down, Escape puts it back.";
+const HELP = "Drag the pictures, or use the arrows.";
+const KEYBOARD_HELP =
+  " On a keyboard, Space picks a picture up, the arrow keys move it, Space puts it down and Escape puts it back.";
 
 function roundName({ is_practice: isPractice, trial, trials }) {
   return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
@@ -108,7 +108,7 @@ async function restore(task, tab) {
       { position: task.position, className: "is-board" },
       el("p", { class: "eyebrow" }, roundName(task)),
       heading("Put them back in order"),
-      el("p", { class: "soft", id: "reorder-help" }, HELP),
+      el("p", { class: "soft", id: "reorder-help" }, HELP, el("span", { class: "only-with-keys" }, KEYBOARD_HELP)),
       board,
       el("div", { class: "actions" }, submit, parts.retry, parts.status),
     ),
@@ -147,7 +147,7 @@ async function showMemoryFeedback(feedback, next) {
     screenRoot(
       "memory-feedback",
       { position: feedback.position, className: "is-calm is-centred" },
-      el("div", { class: "verdict-mark", "data-right": isRight }, icon(isRight ? "icon-right" : "icon-miss")),
+      el("div", { class: "verdict-mark", "data-right": String(isRight) }, icon(isRight ? "icon-right" : "icon-miss")),
       heading(words, { id: "feedback-verdict" }),
       el("p", { class: "lead", id: "feedback-follows" }, follows),
       el("div", { class: "actions" }, go),
@@ -162,14 +162,16 @@ async function showMemoryFeedback(feedback, next) {
 export async function takeMemoryRound(state, context) {
   const { api, tab } = context;
   let { task } = state;
+  let hasJustSeen = false;
   const isOpening = task.is_practice || task.trial === 1;
   if (isOpening && task.phase === "ready") await introduce(state, context);
   if (task.phase === "ready") {
     const pictures = await getReady(task);
     task = (await api.startExposure(task.position)).task;
     if (task.order) await display(task, pictures, tab);
+    hasJustSeen = Boolean(task.order);
   }
-  if (!tab.recall(`shown-${task.position}`)) {
+  if (!hasJustSeen) {
     showNote("These pictures were shown already, and only once. Put them in the order you remember; a guess is fine.");
   }
   const reply = await api.answer(await restore(task, tab));

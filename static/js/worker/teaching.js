@@ -8,6 +8,10 @@ import { pause } from "./timing.js";
 
 const ACKNOWLEDGED = "feedback-acknowledged";
 
+function yourAnswer({ is_correct: isRight, answer }) {
+  return isRight ? null : el("p", { class: "soft" }, `You said ${answer}.`);
+}
+
 function labelSlip({ label }) {
   return el(
     "p",
@@ -34,9 +38,8 @@ async function showFeedback(feedback, { tab, overlay }, next) {
   const panel = el(
     "div",
     { class: "panel is-answer" },
-    element,
+    el("div", { class: "verdict-row" }, element, yourAnswer(feedback)),
     labelSlip(feedback),
-    el("p", { class: "soft you-said" }, feedback.is_correct ? "" : `You said ${feedback.answer}.`),
     el("div", { class: "actions" }, go),
   );
   const room = el("div", { class: "specimen-room" }, specimen(picture, feedback.image.alt));
