@@ -3,8 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils.html import format_html
@@ -16,57 +15,6 @@ from teaching.models import TeachingStep
 
 from .exports import gain_csv
 from .models import EvaluationItem
-
-
-class History(ReadOnly, admin.TabularInline):
-    extra = 0
-    can_delete = False
-    show_change_link = False
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return self.readonly_fields
-
-    def truth(self, row: TeachingStep | EvaluationItem) -> str:
-        return row.example.class_name
-
-    def given(self, row: TeachingStep | EvaluationItem) -> str:
-        return row.example.dataset.class_name(row.answer) if row.answer else "–"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
-        return rows.select_related("example__dataset") if hasattr(self.model, "example") else rows
-
-
-class MemoryHistory(History):
-    model = MemoryRound
-    readonly_fields = [
-        "position", "trial", "length", "pictures", "restored", "is_correct",
-        "exposure_ms", "shown_ms", "response_ms", "answered_at",
-    ]  # fmt: skip
-
-
-class TeachingHistory(History):
-    model = TeachingStep
-    readonly_fields = [
-        "position", "step", "image", "truth", "given", "is_correct", "is_first_showing", "is_random",
-        "p", "f", "score", "learning_rate", "choice_ms", "response_ms", "answered_at",
-    ]  # fmt: skip
-
-    def image(self, row: TeachingStep) -> str:
-        return row.example.key
-
-
-class EvaluationHistory(History):
-    model = EvaluationItem
-    readonly_fields = [
-        "position",
-        "item",
-        "truth",
-        "given",
-        "is_correct",
-        "response_ms",
-        "answered_at",
-    ]
 
 
 def percent(value: float | None) -> str:
@@ -82,12 +30,39 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     list_filter = ["study", "stage", "arm"]
     search_fields = ["code"]
     list_select_related = ["study"]
-    inlines = [MemoryHistory, TeachingHistory, EvaluationHistory]
-    exclude = ["token"]
+    change_form_template = "admin/evaluation/participant.html"
+    # The worker's own page is the worker's: an answer given there would count.
+    view_on_site = False
+
+    fieldsets = [
+        (None, {"fields": ["study", "stage", "arm", "ticket", "span", "lengths", "decay"]}),
+        ("Result", {"fields": ["teaching_steps", "unique_examples", "first_seen", "evaluated", "gain"]}),
+        (
+            "Times",
+            {
+                "fields": [
+                    "created_at", "consented_at", "teaching_started_at", "evaluation_started_at",
+                    "finished_at", "last_seen_at",
+                ],
+            },
+        ),
+        (
+            "Recruitment",
+            {
+                "classes": ["collapse"],
+                "fields": ["recruiter", "external_id", "external_study", "external_session"],
+            },
+        ),
+    ]  # fmt: skip
+    readonly_fields = ["span", "lengths", "decay", "first_seen", "evaluated", "gain"]
 
     @admin.display(description="n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:
         return "–" if participant.memory_span is None else f"{participant.memory_span:g}"
+
+    @admin.display(description="memory lengths")
+    def lengths(self, participant: Participant) -> str:
+        return ", ".join(str(length) for length in participant.memory_lengths) or "–"
 
     @admin.display(description="β", ordering="beta")
     def decay(self, participant: Participant) -> str:
@@ -104,7 +79,18 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     @admin.display(description="gain", ordering="teaching_gain")
     def gain(self, participant: Participant) -> str:
         value = participant.teaching_gain
-        return "–" if value is None else format_html("<b>{}</b>", f"{100 * value:+.1f} pts")
+        return "–" if value is None else format_html("<b>{}</b>", f"{100 * value:+.1f}\u00a0pts")
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        participant = self.get_object(request, object_id)
+        history = history_of(participant) if participant else {}
+        return super().change_view(request, object_id, form_url, (extra_context or {}) | history)
 
     def get_urls(self) -> list[URLPattern]:
         export = self.admin_site.admin_view(self.export_gain)
@@ -116,3 +102,11 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         response = StreamingHttpResponse(gain_csv(study), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-teaching-gain.csv"'
         return response
+
+
+def history_of(participant: Participant) -> dict[str, Any]:
+    return {
+        "memory_rounds": MemoryRound.objects.filter(participant=participant).order_by("position"),
+        "teaching_steps": TeachingStep.objects.of(participant),
+        "evaluation_items": EvaluationItem.objects.of(participant),
+    }

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from studies.models import Example, Participant, Task
+from studies.models import LabelTask, Participant
 
 
 class EvaluationItemQuerySet(models.QuerySet["EvaluationItem"]):
@@ -15,24 +15,17 @@ class EvaluationItemQuerySet(models.QuerySet["EvaluationItem"]):
         )
 
 
-class EvaluationItem(Task):
+class EvaluationItem(LabelTask):
     """One evaluation image of one worker. All of them are drawn, in order, when the evaluation begins."""
 
     item = models.PositiveSmallIntegerField(help_text="From 1.")
-    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
-    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
-    is_correct = models.BooleanField(null=True, blank=True)
 
     objects = EvaluationItemQuerySet.as_manager()
 
-    class Meta(Task.Meta):
+    class Meta(LabelTask.Meta):
         constraints = [
-            *Task.Meta.constraints,
+            *LabelTask.Meta.constraints,
             models.UniqueConstraint(
                 fields=["participant", "example"], name="no_image_twice_in_evaluation"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(answer__isnull=True) | models.Q(answer__in=[-1, 1]),
-                name="evaluation_answer_is_plus_or_minus_one",
             ),
         ]

@@ -65,13 +65,11 @@ class EvaluationStage(Stage):
 
     def plan(self, participant: Participant, answer: Json) -> EvaluationItem:
         this = EvaluationItem.objects.of(participant).get(position=participant.position)
-        this.answer = answer["label"]
-        this.is_correct = this.answer == this.example.label
-        this.mark_answered(answer["response_ms"])
+        this.take_answer(answer["label"], answer["response_ms"])
         return this
 
     def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> bool:
-        plan.save(update_fields=["answer", "is_correct", "answered_at", "response_ms"])
+        plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
         return plan.item == participant.study.evaluation_size
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:

@@ -11,6 +11,8 @@ class ResearchSite(admin.AdminSite):
     site_header = "JEDI Web"
     site_title = "JEDI Web"
     index_title = "Your studies"
+    # Tables of results need the width more than a second menu does.
+    enable_nav_sidebar = False
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         apps = super().get_app_list(request, app_label)

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest
-from django.urls import reverse
+from django.http import FileResponse, HttpRequest
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from .models import Dataset, Example, Participant, Study
@@ -43,6 +44,17 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         counts = {f"in_{split}": number_in(split) for split in Example.Split.values}
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.annotate(**counts)  # type: ignore[no-any-return]
+
+    def get_urls(self) -> list[URLPattern]:
+        image = self.admin_site.admin_view(self.image)
+        return [path("images/<str:key>", image, name="example_image"), *super().get_urls()]
+
+    def image(self, request: HttpRequest, key: str) -> FileResponse:
+        """Any image of any data set, for signed-in researchers."""
+        example = get_object_or_404(Example.objects.select_related("dataset"), key=key)
+        response = FileResponse(example.image_path.open("rb"), content_type="image/jpeg")
+        response["Cache-Control"] = "private, max-age=86400"
+        return response
 
     def classes(self, dataset: Dataset) -> str:
         return f"{dataset.negative_class} / {dataset.positive_class}"

@@ -435,3 +435,31 @@ class Task(models.Model):
     def mark_answered(self, response_ms: float | None) -> None:
         self.answered_at = timezone.now()
         self.response_ms = response_ms
+
+
+class LabelTask(Task):
+    """A task that is answered with a class: one image of teaching or of the evaluation."""
+
+    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
+    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
+    is_correct = models.BooleanField(null=True, blank=True)
+
+    ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms")
+
+    class Meta(Task.Meta):
+        abstract = True
+        constraints = [
+            *Task.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(answer__isnull=True) | Q(answer__in=[-1, 1]), name="%(class)s_answer"
+            ),
+        ]
+
+    @property
+    def answer_name(self) -> str:
+        return self.example.dataset.class_name(self.answer) if self.answer else ""
+
+    def take_answer(self, label: int, response_ms: float | None) -> None:
+        self.answer = label
+        self.is_correct = label == self.example.label
+        self.mark_answered(response_ms)

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from studies.models import Example, Participant, Task
+from studies.models import LabelTask, Participant
 
 
 class TeachingStepQuerySet(models.QuerySet["TeachingStep"]):
@@ -13,11 +13,10 @@ class TeachingStepQuerySet(models.QuerySet["TeachingStep"]):
         )
 
 
-class TeachingStep(Task):
+class TeachingStep(LabelTask):
     """One image that a teacher chose, everything it knew when it chose, and the worker's answer."""
 
     step = models.PositiveSmallIntegerField(help_text="t, from 1.")
-    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
     is_random = models.BooleanField(help_text="Part of the cold start.")
     is_first_showing = models.BooleanField(help_text="This worker had not seen the image before.")
 
@@ -33,17 +32,10 @@ class TeachingStep(Task):
     learning_rate = models.FloatField(help_text="η_t")
     choice_ms = models.FloatField(help_text="How long the choice took.")
 
-    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
-    is_correct = models.BooleanField(null=True, blank=True)
-
     objects = TeachingStepQuerySet.as_manager()
 
-    class Meta(Task.Meta):
+    class Meta(LabelTask.Meta):
         constraints = [
-            *Task.Meta.constraints,
+            *LabelTask.Meta.constraints,
             models.UniqueConstraint(fields=["participant", "step"], name="one_row_per_step"),
-            models.CheckConstraint(
-                condition=models.Q(answer__isnull=True) | models.Q(answer__in=[-1, 1]),
-                name="teaching_answer_is_plus_or_minus_one",
-            ),
         ]

@@ -54,15 +54,13 @@ class TeachingStage(Stage):
     def plan(self, participant: Participant, answer: Json) -> Plan:
         """Takes the answer into the history and lets the teacher choose, all before the transaction."""
         *_, this = steps = list(TeachingStep.objects.of(participant))
-        this.answer = answer["label"]
-        this.is_correct = this.answer == this.example.label
-        this.mark_answered(answer["response_ms"])
+        this.take_answer(answer["label"], answer["response_ms"])
         if this.step == participant.teaching_steps:
             return Plan(this, following=None)
         return Plan(this, services.next_step(participant, this.position + 1, pools.history(steps)))
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> bool:
-        plan.answered.save(update_fields=["answer", "is_correct", "answered_at", "response_ms"])
+        plan.answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
         if plan.following is None:
             return True
         plan.following.created_at = timezone.now()
@@ -84,13 +82,12 @@ class TeachingStage(Stage):
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:
     """What the worker learns after the answer, and not before."""
-    dataset = participant.study.dataset
     return {
         "kind": "teaching",
         "position": step.position,
         "is_correct": step.is_correct,
-        "answer": dataset.class_name(step.answer or 0),
-        "label": dataset.class_name(step.example.label),
+        "answer": step.answer_name,
+        "label": step.example.class_name,
         "image": describe_image(participant, step.example),
         "min_look_ms": participant.study.min_look_ms,
     }
