@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test lint bench lock clean
+.PHONY: run test lint browser bench lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -34,11 +34,21 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 
-test: lint
-	$(BIN)/pytest
+# The browser tests run apart: a browser's event loop must not share a process with database tests.
+test: lint browser
+	$(BIN)/pytest -n 2 --ignore=tests/browser
+	$(BIN)/pytest tests/browser
+
+# Chromium for the browser tests, from the system's packages when we may install them.
+browser:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
+		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+			-o DPkg::Lock::Timeout=300 chromium fonts-dejavu-core; \
+	} || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.api
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made

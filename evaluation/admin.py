@@ -56,7 +56,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     ]  # fmt: skip
     readonly_fields = ["span", "lengths", "decay", "first_seen", "evaluated", "gain"]
 
-    @admin.display(description="n̄", ordering="memory_span")
+    @admin.display(description="memory span n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:
         return "–" if participant.memory_span is None else f"{participant.memory_span:g}"
 
@@ -64,7 +64,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     def lengths(self, participant: Participant) -> str:
         return ", ".join(str(length) for length in participant.memory_lengths) or "–"
 
-    @admin.display(description="β", ordering="beta")
+    @admin.display(description="decay β", ordering="beta")
     def decay(self, participant: Participant) -> str:
         return "–" if participant.beta is None else f"{participant.beta:.3f}"
 
