@@ -5,7 +5,6 @@ from typing import Any
 
 from django.test import Client
 
-from memorytest.models import MemoryRound
 from studies.models import Participant, Study
 
 Json = dict[str, Any]
@@ -14,12 +13,16 @@ Json = dict[str, Any]
 class Worker:
     """Joins a study and answers its tasks. How it answers can be changed task by task."""
 
-    def __init__(self, study: Study, client: Client | None = None, **parameters: str) -> None:
+    def __init__(self, study: Study | str, client: Any = None, **parameters: str) -> None:
+        """`study` may be a link name, and `client` anything that gets and posts as Django's test client does."""
         self.client = client or Client()
+        slug = study if isinstance(study, str) else study.slug
         self.joined = self.client.post(
-            f"/api/studies/{study.slug}/sessions/", parameters, content_type="application/json"
+            f"/api/studies/{slug}/sessions/", parameters, content_type="application/json"
         )
         self.token: str = self.joined.json()["token"]
+        # The true orders of memory rounds, from the replies that carried them.
+        self.orders: dict[int, list[str]] = {}
 
     @property
     def participant(self) -> Participant:
@@ -40,32 +43,41 @@ class Worker:
         return self.post("answers", body)
 
     def expose(self, position: int) -> Any:
-        return self.post("exposures", {"position": position})
+        reply = self.post("exposures", {"position": position})
+        if reply.status_code == 200:
+            self.orders[position] = reply.json()["task"]["order"]
+        return reply
 
     def answer_current(self, choose: Callable[[Json], Json] | None = None) -> Any:
         """Answers the current task: everything right in the memory test, the first class elsewhere."""
-        task = self.task()
+        state = self.get().json()
+        return self.answer_task(state, choose)
+
+    def answer_task(self, state: Json, choose: Callable[[Json], Json] | None = None) -> Any:
+        """Answers the task of a state that was read before."""
+        task = state["task"]
         if task["kind"] == "memory" and task["phase"] == "ready":
             self.expose(task["position"])
-        body = (choose or self.obvious)(task)
+        body = choose(task) if choose else self.obvious(state)
         return self.answer(position=task["position"], **body)
 
-    def obvious(self, task: Json) -> Json:
+    def obvious(self, state: Json) -> Json:
+        task = state["task"]
         if task["kind"] == "consent":
             return {"agree": True}
         if task["kind"] == "memory":
-            shown = MemoryRound.objects.get(
-                participant__token=self.token, position=task["position"]
-            )
-            return {"order": shown.pictures, "response_ms": 900.0, "shown_ms": 3000.0}
-        return {"label": self.get().json()["session"]["classes"][0], "response_ms": 700.0}
+            shuffled = [image["id"] for image in task["images"]]
+            order = self.orders.get(task["position"], shuffled)
+            return {"order": order, "response_ms": 900.0, "shown_ms": 3000.0}
+        return {"label": state["session"]["classes"][0], "response_ms": 700.0}
 
     def go_to(self, stage: str, choose: Callable[[Json], Json] | None = None) -> Json:
         """Answers until the session is at a stage ("done" for all of it); returns the task there."""
+        state = self.get().json()
         for _ in range(1000):
-            task = self.task()
-            if task["kind"] == stage:
-                return task
-            reply = self.answer_current(choose)
+            if state["task"]["kind"] == stage:
+                return state["task"]
+            reply = self.answer_task(state, choose)
             assert reply.status_code == 200, reply.content
+            state = reply.json()
         raise AssertionError(f"The session never came to {stage}.")

@@ -1,0 +1,22 @@
+"""Makes short studies in the database that the environment names: settings in by line, link names out."""
+
+import json
+import sys
+from typing import Any
+
+import django
+
+
+def make(fields: dict[str, Any]) -> str:
+    from studies.keys import new_code
+    from tests.builders import make_dataset, make_study
+
+    code = new_code().lower()
+    dataset = make_dataset(name=code, **fields.pop("dataset", {}))
+    return make_study(**({"dataset": dataset, "slug": code} | fields)).slug
+
+
+if __name__ == "__main__":
+    django.setup()
+    for line in sys.stdin:
+        print(make(json.loads(line)), flush=True)  # noqa: T201
