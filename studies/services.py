@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from . import stages
@@ -73,17 +73,13 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
     """The session of this person in this study, made if there is none: (participant, is new)."""
     if existing := recruitment.find(study):
         return existing, False
-    try:
-        with transaction.atomic():
-            locked = Study.objects.select_for_update().get(pk=study.pk)
-            refuse_unless_open(locked, recruitment)
-            return _create_participant(locked, recruitment), True
-    except IntegrityError:
-        # The same person pressed twice; the other request made the row.
-        existing = recruitment.find(study)
-        if existing is None:
-            raise
-        return existing, False
+    with transaction.atomic():
+        locked = Study.objects.select_for_update().get(pk=study.pk)
+        # Again, now that nobody else can join: the same person may have pressed twice.
+        if existing := recruitment.find(locked):
+            return existing, False
+        refuse_unless_open(locked, recruitment)
+        return _create_participant(locked, recruitment), True
 
 
 def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
