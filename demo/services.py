@@ -1,7 +1,6 @@
 """The demo study: two species of butterfly, drawn and loaded once."""
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 
 from studies.models import Dataset, Study
 from teaching.datasets import LabelledImage, create_dataset
@@ -10,7 +9,9 @@ from . import butterflies
 
 NAME = "Butterflies"
 SLUG = "demo"
-SEED = 20180820
+# A seed whose 240 and 160 specimens are typical: in both parts each cue alone decides 80 to 83 % of them,
+# the three together 94 to 95 %, and the file sizes say nothing of the species.
+SEED = 58
 
 WELCOME = """Learn to tell two species of butterfly apart.
 
@@ -66,13 +67,6 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
 
 
 def draw(specimens: Sequence[butterflies.Specimen]) -> list[LabelledImage]:
-    with ProcessPoolExecutor(max_workers=2) as workers:
-        images = workers.map(_encoded, specimens, chunksize=20)
-        return [
-            LabelledImage(content, specimen.label)
-            for content, specimen in zip(images, specimens, strict=True)
-        ]
-
-
-def _encoded(specimen: butterflies.Specimen) -> bytes:
-    return butterflies.encode(butterflies.render(specimen))
+    images = butterflies.encoded_images(specimens)
+    labels = [specimen.label for specimen in specimens]
+    return [LabelledImage(content, label) for content, label in zip(images, labels, strict=True)]

@@ -1,6 +1,5 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
-from pathlib import Path
 from typing import Any
 
 from django.urls import reverse
@@ -104,7 +103,7 @@ class MemoryStage(Stage):
         )
         if not any(key in pictures for pictures in rounds):
             return None
-        return Picture(Path(pictograms.__file__).parent / f"{key}.svg", "image/svg+xml")
+        return Picture(pictograms.svg(key), "image/svg+xml")
 
 
 def next_round(this: MemoryRound) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """The session API: what a worker's page, a bot or another front end says to the server."""
 
+import math
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -16,10 +17,13 @@ from . import services
 from .models import Participant, Study
 
 MAX_POSITION = 1_000_000
+# Longer than any session lives: a worker may answer after days.
+MAX_MS = 1e12
 
 
 def participant_or_404(token: str) -> Participant:
-    return get_object_or_404(Participant.objects.select_related("study__dataset"), token=token)
+    rows = Participant.objects.with_token(token)
+    return get_object_or_404(rows.select_related("study__dataset"))
 
 
 class JoinRequest(serializers.Serializer[Any]):
@@ -42,6 +46,22 @@ class PositionRequest(serializers.Serializer[Any]):
     position = serializers.IntegerField(min_value=1, max_value=MAX_POSITION)
 
 
+class Milliseconds(serializers.FloatField):
+    """A time by the client's clock: a real number, whatever the client's clock did."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_MS, **options)
+
+    def to_internal_value(self, data: Any) -> float:
+        try:
+            value = super().to_internal_value(data)
+        except OverflowError:
+            value = math.inf
+        if math.isnan(value):
+            self.fail("invalid")
+        return value
+
+
 class AnswerRequest(PositionRequest):
     """One answer. Which of the fields are needed depends on the kind of the current task."""
 
@@ -55,11 +75,11 @@ class AnswerRequest(PositionRequest):
     label = serializers.CharField(  # type: ignore[assignment]
         required=False, max_length=60, help_text="teaching, evaluation: a class name"
     )
-    response_ms = serializers.FloatField(
-        required=False, min_value=0, help_text="from paint to answer, by the client's clock"
+    response_ms = Milliseconds(
+        required=False, help_text="from paint to answer, by the client's clock"
     )
-    shown_ms = serializers.FloatField(
-        required=False, min_value=0, help_text="memory: how long the images were really shown"
+    shown_ms = Milliseconds(
+        required=False, help_text="memory: how long the images were really shown"
     )
 
 

@@ -33,4 +33,4 @@ def describe_image(participant: Participant, example: Example) -> Json:
 
 
 def picture_of(example: Example) -> Picture:
-    return Picture(example.image_path, "image/jpeg")
+    return Picture(example.image_path.read_bytes(), "image/jpeg")

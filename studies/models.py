@@ -294,6 +294,10 @@ class Study(models.Model):
 class ParticipantQuerySet(models.QuerySet["Participant"]):
     """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
 
+    def with_token(self, token: str) -> ParticipantQuerySet:
+        # Postgres takes no NUL in a text, not even to say that nothing matches.
+        return self.none() if "\0" in token else self.filter(token=token)
+
     def completed(self) -> ParticipantQuerySet:
         return self.filter(stage=Participant.Stage.DONE)
 

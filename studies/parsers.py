@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework import status
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
 
 MAX_BYTES = 16 * 1024
@@ -28,4 +28,8 @@ class SmallJSONParser(JSONParser):
         request = (parser_context or {})["request"]
         if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BYTES:
             raise BodyTooLarge
-        return super().parse(stream, media_type, parser_context)
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError as error:
+            # Thousands of brackets inside each other fit into a small body.
+            raise ParseError from error

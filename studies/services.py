@@ -41,7 +41,7 @@ class Recruitment:
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> Recruitment:
         def value(name: str) -> str:
-            return parameters.get(name, "").strip()[:120]
+            return parameters.get(name, "").replace("\0", "").strip()[:120]
 
         if value("PROLIFIC_PID"):
             return cls(

@@ -11,8 +11,6 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from rest_framework.serializers import Serializer
 
     from .models import Participant, Study
@@ -30,9 +28,9 @@ class Current:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image file that a participant may see."""
+    """An image that a participant may see."""
 
-    path: Path
+    content: bytes
     content_type: str
 
 

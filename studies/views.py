@@ -1,7 +1,7 @@
 """The pages of a worker: the entry, the session's shell, and the images of a session."""
 
 from django.conf import settings
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -57,7 +57,7 @@ def _existing(
     if recruitment.recruiter:
         return recruitment.find(study)
     token = request.COOKIES.get(_cookie_name(study), "")
-    return study.participants.filter(token=token, recruiter="").first() if token else None
+    return study.participants.with_token(token).filter(recruiter="").first()
 
 
 def _door(study: Study, recruitment: services.Recruitment, existing: Participant | None) -> str:
@@ -104,14 +104,14 @@ def session(request: HttpRequest, token: str) -> HttpResponse:
 
 
 @require_GET
-def image(request: HttpRequest, token: str, key: str) -> FileResponse:
+def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
     participant = get_object_or_404(
         Participant.objects.select_related("study__dataset"), token=token
     )
     for stage in stages.flow():
         if picture := stage.picture(participant, key):
-            response = FileResponse(picture.path.open("rb"), content_type=picture.content_type)
+            response = HttpResponse(picture.content, content_type=picture.content_type)
             response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
             return response
     raise Http404

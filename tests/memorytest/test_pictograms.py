@@ -80,5 +80,5 @@ def test_no_two_drawings_share_an_outline():
 
 @pytest.mark.parametrize("name", ["zeppelin", "", "../pictograms/anchor", "anchor.svg"])
 def test_an_unknown_name_is_refused_by_name(name):
-    with pytest.raises(pictograms.UnknownPictogramError, match=re.escape(repr(name))):
+    with pytest.raises(pictograms.UnknownPictogram, match=re.escape(repr(name))):
         pictograms.svg(name)
