@@ -20,16 +20,21 @@ from .arrays import FloatArray, sums_by
 from .history import Past, Shown
 from .pool import Pool
 
-# Up to here a step solves a small dense system with the shared inverse, at a cost that does not
-# depend on the conditioning of the graph. Beyond, the rows that a session reads would fill
-# hundreds of megabytes of page cache, and the iteration needs a few.
+# Up to this size the pool's shared inverse is used: where few examples touch a label it beats
+# the iteration, and where the iteration crawls it takes over, at a cost that does not depend on
+# the conditioning of the graph. Beyond, the rows that sessions read would fill hundreds of
+# megabytes of page cache.
 DENSE_LIMIT = 4_000
-# The iteration ends when one more Jacobi sweep would change no p by more than this. A hundred
-# times more leaves errors above 1e-8 in large pools.
+# The number of examples next to a label up to which their dense system is solved first; its
+# cost grows with the cube, and one label next to a hub is enough to double it.
+SMALL_SUPPORT = 200
+# The iteration ends when one more Jacobi sweep would change p by about this much.
 TOLERANCE = 1e-12
-# Graphs built by this engine need fewer than 100 iterations. The direct solve that takes over
-# fills in towards a dense factor, so even slow graphs are better waited for.
-ITERATIONS = 3_000
+# Built graphs need some 20 to 100 iterations.
+PATIENCE = 300
+# Without an inverse, what takes over is a sparse factorisation that fills in towards a dense
+# one, so even slow graphs are better waited for.
+LAST_PATIENCE = 3_000
 
 
 def belief(pool: Pool, history: Sequence[Shown]) -> FloatArray:
@@ -40,21 +45,29 @@ def belief(pool: Pool, history: Sequence[Shown]) -> FloatArray:
 def harmonic(pool: Pool, past: Past) -> FloatArray:
     """The harmonic p, shape (n,), after a checked history."""
     mass, positive = _label_mass(pool, past)
-    reached = per_component(pool, mass) > 0
-    if not reached.any():
+    if not mass.any():
         return np.full(pool.n, 0.5)
-    solve = _by_shared_inverse if pool.n <= DENSE_LIMIT else _by_conjugate_gradients
-    p = solve(pool, mass, positive)
-    np.clip(p, 0.0, 1.0, out=p)
-    p[~reached] = 0.5
+    p = _solved(pool, mass, positive)
+    np.minimum(np.maximum(p, 0.0, out=p), 1.0, out=p)
+    if pool.component_count > 1:
+        p[per_component(pool, mass) == 0] = 0.5
     return p
 
 
 def per_component(pool: Pool, values: FloatArray) -> FloatArray:
     """The sum of values (n,) over the component of each example, shape (n,)."""
-    if pool.component_count == 1:
-        return np.full(pool.n, values.sum())
     return sums_by(pool.components, values, pool.component_count)[pool.components]
+
+
+def _solved(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
+    """Solve (L + diag(r)) p = b where labels reach, by the method that suits the size."""
+    if pool.n > DENSE_LIMIT:
+        p = _by_conjugate_gradients(pool, mass, positive, LAST_PATIENCE)
+        return _by_direct_solve(pool, mass, positive) if p is None else p
+    if np.count_nonzero(mass) <= SMALL_SUPPORT:
+        return _by_shared_inverse(pool, mass, positive)
+    p = _by_conjugate_gradients(pool, mass, positive, PATIENCE)
+    return _by_shared_inverse(pool, mass, positive) if p is None else p
 
 
 def _label_mass(pool: Pool, past: Past) -> tuple[FloatArray, FloatArray]:
@@ -99,37 +112,50 @@ def _by_shared_inverse(pool: Pool, mass: FloatArray, positive: FloatArray) -> Fl
     return np.asarray(p)
 
 
-def _by_conjugate_gradients(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
-    """Iterate on the sparse system, preconditioned by its diagonal and one constant per component.
+def _by_conjugate_gradients(
+    pool: Pool, mass: FloatArray, positive: FloatArray, patience: int
+) -> FloatArray | None:
+    """Iterate on the sparse system; None if that does not settle.
 
-    The constant takes out what the diagonal cannot see: the level of a whole component, which
-    only the few examples next to labels hold in place.
+    The preconditioner is the diagonal plus one constant per component, which takes out what the
+    diagonal cannot see: the level of a whole component, held in place by few labels.
     """
     affinity = pool.affinity
     diagonal = pool.degrees + mass
-    inverse_diagonal = np.divide(1.0, diagonal, out=np.zeros(pool.n), where=diagonal > 0)
-    total = per_component(pool, mass)
-    inverse_total = np.divide(1.0, total, out=np.zeros(pool.n), where=total > 0)
+    # Components without labels have no level and isolated examples no diagonal: they start at 0
+    # with no residual, and stay there.
+    inverse_diagonal = _reciprocal(diagonal)
+    inverse_mass = _reciprocal(per_component(pool, mass))
 
-    def precondition(residual: FloatArray) -> FloatArray:
-        return residual * inverse_diagonal + per_component(pool, residual) * inverse_total
+    def level(values: FloatArray) -> FloatArray:
+        sums = values.sum() if pool.component_count == 1 else per_component(pool, values)
+        return np.asarray(sums * inverse_mass)
 
-    p = per_component(pool, positive) * inverse_total
+    p = level(positive)
     residual = positive - diagonal * p + affinity @ p
-    step = precondition(residual)
-    direction = step.copy()
+    step = residual * inverse_diagonal + level(residual)
+    direction = step
     energy = float(residual @ step)
-    for _ in range(ITERATIONS):
-        if np.abs(residual * inverse_diagonal).max() <= TOLERANCE:
+    settled = TOLERANCE**2 * float(diagonal.mean())
+    for _ in range(patience):
+        if energy <= settled:
             return p
-        image = diagonal * direction - affinity @ direction
+        image = diagonal * direction
+        image -= np.asarray(affinity @ direction)
         length = energy / float(direction @ image)
         p += length * direction
-        residual -= length * image
-        step = precondition(residual)
+        image *= length
+        residual -= image
+        step = residual * inverse_diagonal
+        step += level(residual)
         energy, previous = float(residual @ step), energy
-        direction = step + energy / previous * direction
-    return _by_direct_solve(pool, mass, positive)
+        direction = step + (energy / previous) * direction
+    return None
+
+
+def _reciprocal(values: FloatArray) -> FloatArray:
+    """1/values, and 0 where a value is 0."""
+    return np.divide(1.0, values, out=np.zeros(values.size), where=values > 0)
 
 
 def _by_direct_solve(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:

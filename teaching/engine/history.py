@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray
+from .arrays import BoolArray, FloatArray, IntArray
 from .errors import BadHistory
 
 
@@ -39,9 +39,15 @@ class Past:
     @classmethod
     def read(cls, history: Sequence[Shown], n: int) -> Self:
         """Check a history against a pool of n examples."""
-        examples = _integers([step.example for step in history], "example")
-        answers = _integers([step.answer for step in history], "answer")
-        p = np.array([step.p for step in history], dtype=np.float64)
+        try:
+            examples = _integers([step.example for step in history])
+            answers = _integers([step.answer for step in history])
+            p = np.array([step.p for step in history], dtype=np.float64)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise BadHistory(
+                "A history is a sequence of Shown(example, answer, p): two whole numbers and a "
+                f"probability ({error})."
+            ) from error
         _refuse((examples < 0) | (examples >= n), f"shows an example outside 0 … {n - 1}")
         _refuse((answers != 1) & (answers != -1), "has an answer other than −1 and +1")
         _refuse(~((p >= 0) & (p <= 1)), "has a p outside [0, 1]")
@@ -53,13 +59,13 @@ class Past:
         return self.examples.size
 
 
-def _integers(values: list[int], what: str) -> IntArray:
+def _integers(values: list[int]) -> IntArray:
     array = np.array(values) if values else np.empty(0, dtype=np.intp)
-    if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise BadHistory(f"Every {what} in a history is a whole number.")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"found {array.dtype} for a whole number")
     return array.astype(np.intp, copy=False)
 
 
-def _refuse(wrong: np.ndarray, complaint: str) -> None:
+def _refuse(wrong: BoolArray, complaint: str) -> None:
     if wrong.any():
         raise BadHistory(f"Step {int(np.argmax(wrong)) + 1} of the history {complaint}.")

@@ -17,6 +17,8 @@ from .errors import BadAffinity
 
 # Columns that are filled or mirrored at once, to keep temporary arrays small beside H.
 COLUMNS = 256
+# A pivot below this share of its diagonal entry is what rounding left of a difference.
+LOST_PIVOT = 1e-13
 
 
 @dataclass(frozen=True)
@@ -38,21 +40,23 @@ def shared_inverse(
     """Compute H for an affinity (n, n) with degrees, components and labels (n,)."""
     progress("inverse", 0.0)
     matrix = _grounded_laplacian(affinity, degrees, components)
+    diagonal = matrix.diagonal().copy()
     factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
-    progress("inverse", 0.4)
-    if not failed:
-        matrix, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
+    if failed or (factor.diagonal() ** 2 < LOST_PIVOT * diagonal).any():
         raise BadAffinity(
             "The affinity joins groups of examples by weights too weak beside those within them "
             "to compute with; raise the weak weights or set them to 0."
         )
+    progress("inverse", 0.4)
+    matrix, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     progress("inverse", 0.9)
     _mirror_lower_triangle(matrix)
     symmetric = matrix.T  # the same numbers, with rows that lie in one piece
-    inverse = SharedInverse(symmetric, symmetric.diagonal().copy(), symmetric @ labels)
+    parts = (symmetric, symmetric.diagonal().copy(), symmetric @ labels)
+    for part in parts:
+        part.setflags(write=False)
     progress("inverse", 1.0)
-    return inverse
+    return SharedInverse(*parts)
 
 
 def _grounded_laplacian(

@@ -42,7 +42,7 @@ def check_beta(beta: float) -> None:
 
 def clipped(p: npt.ArrayLike) -> FloatArray:
     """p kept away from 0 and 1, so that every loss is finite."""
-    return np.clip(np.asarray(p, dtype=np.float64), P_CLIP, 1 - P_CLIP)
+    return np.minimum(np.maximum(p, P_CLIP), 1 - P_CLIP)
 
 
 def error_probability(p: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:

@@ -208,14 +208,17 @@ def _checked_features(features: npt.ArrayLike) -> FloatArray:
 
 
 def _checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
-    y = np.array(labels)
+    try:
+        y = np.array(labels, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadPool("Labels are numbers; turn class names into −1 and +1 first.") from error
     if y.shape != (n,):
         raise BadPool(f"Labels have shape {y.shape}; {n} examples need ({n},).")
     wrong = (y != 1) & (y != -1)
     if wrong.any():
         at = int(np.argmax(wrong))
-        raise BadPool(f"Example {at} has the label {y[at]}; turn class names into −1 and +1 first.")
-    return y.astype(np.float64)
+        raise BadPool(f"Example {at} has the label {y[at]:g}; turn the classes into −1 and +1.")
+    return y
 
 
 def _checked_target(target: npt.ArrayLike, d: int) -> FloatArray:

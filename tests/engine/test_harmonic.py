@@ -152,9 +152,19 @@ def test_a_pool_beyond_the_dense_limit_equals_a_direct_solve():
 
 def test_an_iteration_that_does_not_settle_gives_way_to_a_direct_solve(monkeypatch):
     monkeypatch.setattr(harmonic, "DENSE_LIMIT", 0)
-    monkeypatch.setattr(harmonic, "ITERATIONS", 1)
+    monkeypatch.setattr(harmonic, "LAST_PATIENCE", 1)
     affinity = random_graph(40, seed=6)
     history = random_history(40, 9, seed=6)
+    expected = padded_belief(affinity, history)
+    np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("support, patience", [(0, 300), (0, 1), (10**6, 300)])
+def test_every_way_to_solve_a_small_pool_gives_the_same_belief(monkeypatch, support, patience):
+    monkeypatch.setattr(harmonic, "SMALL_SUPPORT", support)
+    monkeypatch.setattr(harmonic, "PATIENCE", patience)
+    affinity = random_graph(60, seed=8)
+    history = random_history(60, 20, seed=8)
     expected = padded_belief(affinity, history)
     np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-10)
 

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -79,10 +80,9 @@ class Teacher(ABC):
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
-        if self.repeat_window is not None and self.repeat_window < 0:
-            raise BadSetting(f"The repeat window is {self.repeat_window}; give 0 or more steps.")
-        if self.cold_start < 0:
-            raise BadSetting(f"The cold start is {self.cold_start}; give 0 or more examples.")
+        for what, count in (("repeat window", self.repeat_window), ("cold start", self.cold_start)):
+            if count is not None and not (isinstance(count, Integral) and count >= 0):
+                raise BadSetting(f"The {what} is {count!r}; give a whole number of steps from 0.")
 
     # What a teacher defines, in the order in which a step asks for it.
 

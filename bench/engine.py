@@ -1,0 +1,334 @@
+"""How fast the engine chooses, against a textbook baseline in the same run.
+
+    python -m bench.engine                     every size
+    python -m bench.engine --sizes 220 1000    some of them
+
+Each size runs in a process of its own, so that its peak memory is its own. The pool is saved and
+loaded first, as a web process has it, and every step gets the whole history, as a stateless
+process does. Times are aims for a quiet machine; ratios, growth, memory and exactness are bars,
+and the exit status says whether they hold.
+"""
+
+import os
+
+# One BLAS thread, as in a web process; NumPy reads this once, when it is imported.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from teaching.engine import (
+    Choice,
+    LearningRate,
+    Pool,
+    PoolTooLarge,
+    Shown,
+    SimulatedLearner,
+    Teacher,
+    belief,
+    make_teacher,
+    suggest_learning_rate,
+    teach,
+)
+
+SIZES = (220, 1_000, 4_000, 10_000, 100_000)
+FEATURES = 110
+BETA = 0.75
+STEPS = 30
+SESSIONS = 2
+COLD_START = 5
+# The baseline takes seconds per step in a large pool, whatever the history: few steps tell.
+BASELINE_STEPS = {220: 25, 1_000: 10, 4_000: 3}
+
+# Milliseconds per step, as aims: JEDI (IMT is no slower) and EER.
+AIMS = {
+    220: (0.6, 1.5),
+    1_000: (3, 4),
+    4_000: (12, 12),
+    10_000: (60, 60),
+    100_000: (600, None),
+}
+# Times faster than the baseline, as bars: JEDI and EER.
+RATIOS = {220: (8, 4), 1_000: (30, 30), 4_000: (150, 150)}
+LARGEST_ERROR = 1e-8
+LARGEST_GROWTH = 1.2
+MOST_MEMORY_MB = 1_500
+LONGEST_SET_UP_S = 180
+
+
+# The textbook baseline: dense inverse, loop over candidates.
+
+
+def baseline_jedi(pool: Pool, affinity: np.ndarray, history: Sequence[Shown], eta: float) -> int:
+    """Algorithm 2 as printed: the padded graph's inverse, then one candidate after the other."""
+    newest = {step.example: step.answer for step in history}
+    taught = list(newest)
+    degrees = affinity.sum(axis=1) + affinity[:, taught].sum(axis=1)
+    inverse = np.linalg.inv(np.diag(degrees) - affinity)
+    p = inverse @ (affinity[:, taught] @ np.array([newest[i] > 0 for i in taught], dtype=float))
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    momentum = np.zeros(pool.dimensions)
+    for step in history:
+        y = pool.labels[step.example]
+        f = 1 - step.p if y > 0 else step.p
+        momentum = BETA * momentum - y * f * pool.features[step.example]
+    window = math.floor(2 / (1 - BETA) + 0.5)
+    recent = {step.example for step in history[-window:]}
+    best, best_score = -1, math.inf
+    for i in range(pool.n):
+        if i in recent:
+            continue
+        x, y = pool.features[i], pool.labels[i]
+        f = 1 - p[i] if y > 0 else p[i]
+        diversity = f**2 * (x @ x) - 2 * BETA * y * f * (x @ momentum)
+        losses = math.log(1 / (1 - f)) - math.log(1 + math.exp(-y * (pool.target @ x)))
+        score = eta**2 * diversity - 2 * eta * losses
+        if score < best_score:
+            best, best_score = i, score
+    return best
+
+
+def baseline_eer(pool: Pool, affinity: np.ndarray, history: Sequence[Shown]) -> int:
+    """Johns et al.: the inverse of the unseen block, then each candidate's total risk."""
+    newest = {step.example: step.answer for step in history}
+    taught = list(newest)
+    unseen = np.setdiff1d(np.arange(pool.n), taught)
+    laplacian = np.diag(affinity.sum(axis=1)) - affinity
+    inverse = np.linalg.inv(laplacian[np.ix_(unseen, unseen)])
+    says_plus = np.array([newest[i] > 0 for i in taught], dtype=float)
+    f = inverse @ (affinity[np.ix_(unseen, taught)] @ says_plus)
+    truth = (pool.labels[unseen] > 0).astype(float)
+    best, best_risk = -1, math.inf
+    for k, example in enumerate(unseen):
+        after = f + (truth[k] - f[k]) * inverse[:, k] / inverse[k, k]
+        risk = float(np.abs(truth - after).sum())
+        if risk < best_risk:
+            best, best_risk = int(example), risk
+    return best
+
+
+# One size, in a process of its own.
+
+
+def made_pool(n: int) -> tuple[Pool, float]:
+    """A pool of two overlapping Gaussian classes, and the seconds that its set-up took."""
+    rng = np.random.default_rng(n)
+    labels = np.where(rng.random(n) < 0.5, 1, -1)
+    features = rng.standard_normal((n, FEATURES)) + 0.15 * labels[:, None]
+    started = time.perf_counter()
+    pool = Pool(features - features.mean(axis=0), labels, progress=progress_line())
+    pool.prepare(progress=progress_line())
+    return pool, time.perf_counter() - started
+
+
+def progress_line() -> Callable[[str, float], None]:
+    """Report on standard error, at most ten times a second."""
+    last = 0.0
+
+    def report(stage: str, share: float) -> None:
+        nonlocal last
+        if time.monotonic() - last > 0.1:
+            last = time.monotonic()
+            sys.stderr.write(f"\r  set-up: {stage} {share:4.0%} ")
+            sys.stderr.flush()
+
+    return report
+
+
+def sessions(pool: Pool, name: str, rate: LearningRate) -> list[list[Shown]]:
+    """Histories of simulated learners taught by this teacher."""
+    made = []
+    for seed in range(SESSIONS):
+        learner = SimulatedLearner(
+            np.zeros(pool.dimensions),
+            beta=BETA,
+            learning_rate=rate,
+            answers="bernoulli",
+            rng=np.random.default_rng(seed),
+        )
+        teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+        made.append(teach(teacher, pool, learner, steps=STEPS, rng=np.random.default_rng(seed)))
+    return made
+
+
+def median_ms(action: Callable[[list[Shown]], object], histories: list[list[Shown]]) -> float:
+    times = []
+    for history in histories:
+        started = time.perf_counter()
+        action(history)
+        times.append(time.perf_counter() - started)
+    return 1e3 * float(np.median(times))
+
+
+def prefixes(made: list[list[Shown]]) -> list[list[Shown]]:
+    """The history before each step after the cold start, of every session."""
+    return [history[:t] for history in made for t in range(COLD_START, STEPS)]
+
+
+def largest_error(pool: Pool, history: list[Shown]) -> float:
+    """The estimate against a dense Cholesky factorisation of the same system."""
+    newest = {step.example: step.answer for step in history}
+    links = pool.affinity[:, list(newest)].toarray()
+    system = -pool.affinity.toarray()
+    system[np.diag_indices(pool.n)] += pool.degrees + links.sum(axis=1)
+    plus = links @ np.array([answer > 0 for answer in newest.values()], dtype=float)
+    exact = linalg.solve(system, plus, assume_a="pos", overwrite_a=True)
+    return float(np.abs(belief(pool, history) - exact).max())
+
+
+def measure(n: int) -> dict[str, Any]:
+    """Everything there is to say about one size."""
+    made, set_up = made_pool(n)
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(Path(folder) / "pool")
+        del made
+        return {"n": n, "set_up_s": set_up} | measure_loaded(Pool.load(Path(folder) / "pool"))
+
+
+def measure_loaded(pool: Pool) -> dict[str, Any]:
+    rate = LearningRate(suggest_learning_rate(pool))
+    found: dict[str, Any] = {}
+    last: list[Shown] = []
+    for name in ("jedi", "imt", "eer"):
+        teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+        try:
+            histories = prefixes(sessions(pool, name, rate))
+        except PoolTooLarge as error:
+            found["refusal"] = str(error)
+            continue
+        found[f"{name}_ms"] = median_ms(partial(choose, teacher, pool), histories)
+        last = histories[-1] if name == "jedi" else last
+        if pool.n in BASELINE_STEPS and name != "imt":
+            found[f"{name}_baseline_ms"] = baseline_ms(pool, name, teacher, histories, rate)
+    # Before the dense solve below, which is not the engine's.
+    found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if pool.n <= 10_000:
+        found["error"] = largest_error(pool, last)
+    return found
+
+
+def choose(teacher: Teacher, pool: Pool, history: list[Shown]) -> Choice:
+    return teacher.choose(pool, history, np.random.default_rng(0))
+
+
+def baseline_ms(
+    pool: Pool, name: str, teacher: Teacher, histories: list[list[Shown]], rate: LearningRate
+) -> float:
+    """The baseline's time on some of the histories; it has to make the same choices."""
+    affinity = pool.affinity.toarray()
+    some = histories[:: math.ceil(len(histories) / BASELINE_STEPS[pool.n])]
+
+    def chosen_by_baseline(history: list[Shown]) -> int:
+        if name == "eer":
+            return baseline_eer(pool, affinity, history)
+        return baseline_jedi(pool, affinity, history, rate(len(history) + 1))
+
+    theirs: list[int] = []
+    spent = median_ms(lambda history: theirs.append(chosen_by_baseline(history)), some)
+    for history, example in zip(some, theirs, strict=True):
+        choice = choose(teacher, pool, history)
+        if not math.isclose(choice.score, choice.scores[example], rel_tol=1e-9):
+            raise SystemExit(f"{name} and its baseline disagree at n = {pool.n}.")
+    return spent
+
+
+# The report.
+
+
+def run_apart(n: int) -> dict[str, Any]:
+    sys.stderr.write(f"\r{n} examples{' ' * 30}\n")
+    command = [sys.executable, "-m", "bench.engine", "--one", str(n)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def report(rows: list[dict[str, Any]]) -> bool:
+    """Print the table and the bars; True if every bar holds."""
+    print(
+        f"\nMedian of {SESSIONS * (STEPS - COLD_START)} steps of {STEPS}-step sessions, "
+        f"d = {FEATURES}, β = {BETA}, one BLAS thread, NumPy {np.__version__}\n"
+    )
+    print(
+        f"{'pool':>8} {'JEDI ms':>9} {'IMT ms':>8} {'EER ms':>8} {'baseline JEDI, EER ms':>23} "
+        f"{'ratios':>12} {'error':>8} {'set-up s':>9} {'peak MB':>8}"
+    )
+    for row in rows:
+        baseline = ratios = "–"
+        if "jedi_baseline_ms" in row:
+            baseline = f"{row['jedi_baseline_ms']:.1f}, {row['eer_baseline_ms']:.1f}"
+            ratios = "{:.0f}x, {:.0f}x".format(*ratios_of(row))
+        eer = f"{row['eer_ms']:.2f}" if "eer_ms" in row else "refused"
+        error = f"{row['error']:.0e}" if "error" in row else "–"
+        print(
+            f"{row['n']:>8,} {row['jedi_ms']:>9.2f} {row['imt_ms']:>8.2f} {eer:>8} {baseline:>23} "
+            f"{ratios:>12} {error:>8} {row['set_up_s']:>9.1f} {row['peak_mb']:>8.0f}"
+        )
+    print()
+    return print_verdicts(rows)
+
+
+def ratios_of(row: dict[str, Any]) -> tuple[float, float]:
+    return (row["jedi_baseline_ms"] / row["jedi_ms"], row["eer_baseline_ms"] / row["eer_ms"])
+
+
+def print_verdicts(rows: list[dict[str, Any]]) -> bool:
+    verdicts: list[bool] = []
+
+    def bar(holds: bool, text: str) -> None:
+        verdicts.append(holds)
+        print(f"{'pass' if holds else 'FAIL'}  {text}")
+
+    def aim(value: float, limit: float, text: str) -> None:
+        print(f"{'met ' if value <= limit else 'miss'}  {text}: {value:.2f} ms, aim {limit} ms")
+
+    for row in rows:
+        n = row["n"]
+        if n in RATIOS and "jedi_baseline_ms" in row:
+            for name, ratio, least in zip(("JEDI", "EER"), ratios_of(row), RATIOS[n], strict=True):
+                bar(ratio >= least, f"{n:,}: {name} {ratio:.0f}x the baseline, bar {least}x")
+        if "error" in row:
+            bar(row["error"] <= LARGEST_ERROR, f"{n:,}: error {row['error']:.0e}, bar 1e-08")
+        if n in AIMS:
+            jedi, eer = AIMS[n]
+            aim(max(row["jedi_ms"], row["imt_ms"]), jedi, f"{n:,}: JEDI and IMT")
+            if eer is not None:
+                aim(row["eer_ms"], eer, f"{n:,}: EER")
+        if n == 100_000:
+            bar(row["peak_mb"] <= MOST_MEMORY_MB, f"{n:,}: {row['peak_mb']:.0f} MB, bar 1500 MB")
+            bar(row["set_up_s"] <= LONGEST_SET_UP_S, f"{n:,}: {row['set_up_s']:.0f} s, bar 180 s")
+            print(f"      {n:,}: {row['refusal']}")
+    times = {row["n"]: row["jedi_ms"] for row in rows}
+    if 10_000 in times and 100_000 in times:
+        growth = math.log10(times[100_000] / times[10_000])
+        bar(growth <= LARGEST_GROWTH, f"growth from 10,000 to 100,000: n^{growth:.2f}, bar n^1.2")
+    return all(verdicts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="pools to measure")
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one)))
+        return
+    rows = [run_apart(n) for n in options.sizes]
+    sys.exit(0 if report(rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
