@@ -2,9 +2,11 @@
 
 import io
 import itertools
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+from django.db import connection
 from PIL import Image
 
 from studies.models import Dataset, Participant, Study
@@ -90,3 +92,14 @@ def make_study(*, dataset: Dataset | None = None, short: bool = True, **fields: 
 def make_participant(study: Study | None = None, **recruitment: Any) -> Participant:
     participant, _ = join(study=study or make_study(), recruitment=Recruitment(**recruitment))
     return participant
+
+
+def database_snapshot(but: Collection[str] = ()) -> dict[str, list[str]]:
+    """Every row of every table, except the tables named."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        snapshot = {}
+        for table in sorted(set(tables) - set(but)):
+            cursor.execute(f'SELECT * FROM "{table}"')
+            snapshot[table] = sorted(map(repr, cursor.fetchall()))
+    return snapshot
