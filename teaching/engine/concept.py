@@ -16,31 +16,49 @@ STEPS = 100
 SETTLED = 1e-12
 
 
-def ridge_logistic(features: FloatArray, labels: FloatArray) -> FloatArray:
-    """Minimise Σ log(1 + exp(−y wᵀx)) + λ/2 ‖w‖² over w; returns w* of shape (d,).
+def ridge_logistic(
+    features: FloatArray, labels: FloatArray, ridge: float | FloatArray | None = None
+) -> FloatArray:
+    """Minimise Σ log(1 + exp(−y wᵀx)) + ½ Σ λ_j w_j² over w; returns w* of shape (d,).
 
-    `features` has shape (n, d), `labels` shape (n,) in {−1, +1}. The penalty falls on every
-    feature alike, a constant one included.
+    `features` has shape (n, d), `labels` shape (n,) in {−1, +1}. `ridge` is λ: one number for
+    every feature alike, a constant one included, 0.001·n if left out; or one number per feature,
+    shape (d,), in which 0 lets a bias column go free (both classes must then be there).
     """
     n, d = features.shape
-    if d <= n:
-        return _newton(features, labels)
-    # The minimum lies in the span of the rows, so n coordinates are enough.
-    basis, coordinates = linalg.qr(features.T, mode="economic")
-    return np.asarray(basis @ _newton(np.ascontiguousarray(coordinates.T), labels))
+    given = RIDGE_PER_EXAMPLE * n if ridge is None else ridge
+    penalty: FloatArray = np.broadcast_to(np.asarray(given, dtype=np.float64), (d,))
+    return _newton(features, labels, penalty) if d <= n else _wide(features, labels, penalty)
 
 
-def _newton(features: FloatArray, labels: FloatArray) -> FloatArray:
-    n, d = features.shape
-    ridge = RIDGE_PER_EXAMPLE * n
+def _wide(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> FloatArray:
+    """The same minimum where features outnumber examples.
+
+    It lies in the span of the rows, once λ_j is taken into the length of feature j, so n
+    coordinates are enough beside the features that go free.
+    """
+    bound = penalty > 0
+    lengths = np.sqrt(penalty[bound])
+    basis, coordinates = linalg.qr((features[:, bound] / lengths).T, mode="economic")
+    reduced = np.column_stack([coordinates.T, features[:, ~bound]])
+    rank = len(coordinates)
+    found = _newton(reduced, labels, np.repeat([1.0, 0.0], [rank, reduced.shape[1] - rank]))
+    concept = np.empty(len(penalty))
+    concept[bound] = basis @ found[:rank] / lengths
+    concept[~bound] = found[rank:]
+    return concept
+
+
+def _newton(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> FloatArray:
+    d = features.shape[1]
     concept = np.zeros(d)
     for _ in range(STEPS):
         margins = labels * (features @ concept)
         f = expit(-margins)
-        loss = _loss(margins, ridge, concept)
-        gradient = ridge * concept - features.T @ (labels * f)
+        loss = _loss(margins, penalty, concept)
+        gradient = penalty * concept - features.T @ (labels * f)
         hessian = features.T @ (features * (f * (1 - f))[:, None])
-        hessian[np.diag_indices(d)] += ridge
+        hessian[np.diag_indices(d)] += penalty
         direction = -linalg.solve(hessian, gradient, assume_a="pos")
         slope = float(gradient @ direction)
         if -slope <= SETTLED * loss:
@@ -49,7 +67,7 @@ def _newton(features: FloatArray, labels: FloatArray) -> FloatArray:
         along = labels * (features @ direction)
         # Halve the step until it keeps a share of the decrease that it promised.
         while (
-            _loss(margins + length * along, ridge, concept + length * direction)
+            _loss(margins + length * along, penalty, concept + length * direction)
             > loss + 1e-4 * length * slope
         ):
             length /= 2
@@ -59,5 +77,5 @@ def _newton(features: FloatArray, labels: FloatArray) -> FloatArray:
     )
 
 
-def _loss(margins: FloatArray, ridge: float, concept: FloatArray) -> float:
-    return float(np.logaddexp(0, -margins).sum() + ridge / 2 * (concept @ concept))
+def _loss(margins: FloatArray, penalty: FloatArray, concept: FloatArray) -> float:
+    return float(np.logaddexp(0, -margins).sum() + (penalty * concept) @ concept / 2)
