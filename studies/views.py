@@ -57,6 +57,8 @@ def _existing(
     if recruitment.recruiter:
         return recruitment.find(study)
     token = request.COOKIES.get(_cookie_name(study), "")
+    if not token:
+        return None
     return study.participants.with_token(token).filter(recruiter="").first()
 
 
