@@ -39,7 +39,7 @@ async function readJson(response) {
 }
 
 async function send(url, body) {
-  const options = { headers: { Accept: "application/json" }, cache: "no-store", credentials: "same-origin" };
+  const options = { headers: { Accept: "application/json" }, cache: "no-store" };
   if (body !== null) {
     options.method = "POST";
     options.headers["Content-Type"] = "application/json";

@@ -1,9 +1,13 @@
 /** Looks whether this device can show the study: a window large enough, and images that load. */
 
-import { announce, el, heading, icon, pressed, screenRoot, showScreen } from "./dom.js";
+import {
+  announce, button, el, heading, icon, pressed, quietButton, screenRoot, showScreen,
+} from "./dom.js";
 import { imagesOf, loadImages } from "./images.js";
 
 const CHECKED = "device-checked";
+const PICTURES_FAULT =
+  "They do not load yet. Check your connection, or switch off blockers for this page; we keep trying.";
 
 function checkRow(id, iconName, title) {
   const words = el("span", { class: "check-words" });
@@ -47,8 +51,8 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
 
   const size = checkRow("check-window", "icon-window", "Your window");
   const pictures = checkRow("check-pictures", "icon-picture", "Pictures");
-  const retry = el("button", { class: "button is-quiet", id: "check-retry", type: "button", hidden: true }, "Try again");
-  const go = el("button", { class: "button", id: "check-continue", type: "button", disabled: true }, "Continue");
+  const retry = quietButton("check-retry", "Try again", { hidden: true });
+  const go = button("check-continue", "Continue", { disabled: true });
   let picturesLoaded = false;
 
   function look() {
@@ -84,7 +88,7 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
       look();
     },
     failed: (tryNow) => {
-      pictures.tell("bad", "They do not load yet. Check your connection or switch off blockers for this page; we keep trying.");
+      pictures.tell("bad", PICTURES_FAULT);
       announce("The pictures do not load yet.");
       retry.hidden = false;
       retry.onclick = tryNow;

@@ -1,6 +1,6 @@
 /** One big image and two big buttons: the question of the learning part and of the test. */
 
-import { announce, el, heading, icon, screenRoot, showScreen } from "./dom.js";
+import { announce, el, heading, icon, quietButton, screenRoot, showScreen } from "./dom.js";
 import { loadImage } from "./images.js";
 import { painted, since } from "./timing.js";
 
@@ -30,8 +30,9 @@ function classButton(name, index) {
 
 function loadInto(room, image) {
   const message = el("p", { class: "soft" }, "The picture is on its way …");
-  const retry = el("button", { class: "button is-quiet", id: "image-retry", type: "button", hidden: true }, "Try again");
-  const late = setTimeout(() => room.replaceChildren(el("div", { class: "specimen-wait" }, message, retry)), 300);
+  const retry = quietButton("image-retry", "Try again", { hidden: true });
+  const waiting = el("div", { class: "specimen-wait" }, message, retry);
+  const late = setTimeout(() => room.replaceChildren(waiting), 300);
   return loadImage(image.url, {
     failed(_waitMs, tryNow) {
       message.textContent = "The picture did not load. Please check your connection; we keep trying.";
@@ -58,7 +59,7 @@ function firstAnswer(buttons, paintedAt) {
     };
     const onKey = (event) => {
       if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-      const index = KEYS[event.key] ?? KEYS[event.key.toLowerCase()];
+      const index = KEYS[event.key] ?? KEYS[event.key?.toLowerCase()];
       if (index === undefined) return;
       event.preventDefault();
       take(index);

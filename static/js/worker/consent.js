@@ -1,6 +1,6 @@
 /** The researcher's consent text, and the choice whether to take part. */
 
-import { el, heading, pressed, screenRoot, showScreen } from "./dom.js";
+import { button, el, heading, pressed, quietButton, screenRoot, showScreen } from "./dom.js";
 
 function paragraphs(text) {
   return text
@@ -10,12 +10,8 @@ function paragraphs(text) {
 }
 
 function declineDialog() {
-  const stay = el("button", { class: "button", id: "consent-stay", type: "button" }, "Go back");
-  const leave = el(
-    "button",
-    { class: "button is-quiet", id: "consent-decline-confirm", type: "button" },
-    "End here",
-  );
+  const stay = button("consent-stay", "Go back");
+  const leave = quietButton("consent-decline-confirm", "End here");
   const dialog = el(
     "dialog",
     { class: "dialog", id: "consent-dialog", "aria-labelledby": "consent-dialog-title" },
@@ -29,12 +25,8 @@ function declineDialog() {
 
 /** @param {import("./api.js").State} state */
 export async function takeConsent({ task }, { api }) {
-  const agree = el("button", { class: "button", id: "consent-agree", type: "button" }, "I agree to take part");
-  const decline = el(
-    "button",
-    { class: "button is-quiet", id: "consent-decline", type: "button" },
-    "No, thank you",
-  );
+  const agree = button("consent-agree", "I agree to take part");
+  const decline = quietButton("consent-decline", "No, thank you");
   const { dialog, leave } = declineDialog();
   decline.addEventListener("click", () => dialog.showModal());
   showScreen(

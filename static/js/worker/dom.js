@@ -22,6 +22,16 @@ export function el(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** A button with a stable id: `button("memory-show", "Show me", { disabled: true })`. */
+export function button(id, words, attributes = {}) {
+  return el("button", { class: "button", id, type: "button", ...attributes }, words);
+}
+
+/** A button for the way that is not the main one. */
+export function quietButton(id, words, attributes = {}) {
+  return button(id, words, { class: "button is-quiet", ...attributes });
+}
+
 /** An icon or a drawing of the sheet in the page, hidden from screen readers. */
 export function icon(name, className = "icon") {
   const svg = document.createElementNS(SVG, "svg");

@@ -1,6 +1,6 @@
 /** The last pages: thank you, a session that is over, an address that leads nowhere. */
 
-import { announce, el, heading, icon, screenRoot, showScreen } from "./dom.js";
+import { announce, button, el, heading, icon, quietButton, screenRoot, showScreen } from "./dom.js";
 
 async function copyText(text, field) {
   try {
@@ -15,7 +15,8 @@ async function copyText(text, field) {
 function completionCode(code) {
   const field = el("code", { class: "code", id: "completion-code" }, code);
   const words = el("span", {}, "Copy");
-  const copy = el("button", { class: "button is-quiet", id: "copy-code", type: "button" }, icon("icon-copy"), words);
+  const copy = quietButton("copy-code", words);
+  copy.prepend(icon("icon-copy"));
   copy.addEventListener("click", async () => {
     const isCopied = await copyText(code, field);
     words.textContent = isCopied ? "Copied" : "Please copy it by hand";
@@ -75,14 +76,20 @@ export function showDone({ session, task }) {
       task.completion_code ? completionCode(task.completion_code) : null,
       el("p", { id: "next-step" }, nextStep(task)),
       task.return_url ? returnLink(task.return_url) : null,
-      session?.code ? el("p", { class: "soft" }, `Your reference for questions to the researchers: ${session.code}`) : null,
+      el("p", { class: "soft" }, `Your reference for questions to the researchers: ${session.code}`),
     ),
   );
 }
 
 function showWords(screen, title, sentence, ...more) {
   showScreen(
-    screenRoot(screen, { className: "is-calm is-done" }, heading(title), el("p", { class: "lead" }, sentence), ...more),
+    screenRoot(
+      screen,
+      { className: "is-calm is-done" },
+      heading(title),
+      el("p", { class: "lead" }, sentence),
+      ...more,
+    ),
   );
 }
 
@@ -91,7 +98,11 @@ export function showOver() {
     "over",
     "This session is over",
     "It was open for too long without an answer, so it has ended. What you answered is stored.",
-    el("p", { class: "soft" }, "If you came from a recruitment site, please return the task there or write to the researchers."),
+    el(
+      "p",
+      { class: "soft" },
+      "If you came from a recruitment site, please return the task there or write to the researchers.",
+    ),
   );
 }
 
@@ -99,12 +110,12 @@ export function showNotFound() {
   showWords(
     "not-found",
     "We do not know this link",
-    "Please check that it is complete, or open the link of the study once more: you go on where you stopped.",
+    "Please check that it is complete, or open the link of the study again: you go on where you stopped.",
   );
 }
 
 export function showProblem() {
-  const reload = el("button", { class: "button", id: "problem-reload", type: "button" }, "Load the page again");
+  const reload = button("problem-reload", "Load the page again");
   reload.addEventListener("click", () => location.reload());
   showWords(
     "problem",

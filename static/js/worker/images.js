@@ -44,7 +44,8 @@ export function loadImage(url, watcher) {
 /**
  * Loads several images at once.
  * @param {string[]} urls
- * @param {{ready: (count: number) => void, failed: (tryNow: () => void) => void, recovered: () => void}} watcher
+ * @param {{ready: (count: number) => void, failed: (tryNow: () => void) => void,
+ *   recovered: () => void}} watcher
  * @returns {Promise<HTMLImageElement[]>}
  */
 export async function loadImages(urls, watcher) {

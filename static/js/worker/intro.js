@@ -1,6 +1,6 @@
 /** One calm sentence before each part, shown once when its first task is reached. */
 
-import { counted, el, heading, icon, pressed, screenRoot, showScreen } from "./dom.js";
+import { button, counted, el, heading, icon, pressed, screenRoot, showScreen } from "./dom.js";
 import { imagesOf, prefetch } from "./images.js";
 
 /** What is said of each part, from the fields of its first task. */
@@ -10,7 +10,8 @@ const INTRODUCTIONS = {
     sentence: "A few pictures appear for a few seconds; remember their order, then put them back in it.",
     facts: [
       isPractice ? "You start with a practice round that does not count." : null,
-      `${isPractice ? "Then come" : "There are"} ${counted(trials, "round")}: each grows by one picture until the order slips.`,
+      `${isPractice ? "Then come" : "There are"} ${counted(trials, "round")}: ` +
+        "each grows by one picture until the order slips.",
       "Everybody slips at some point. Just do it from memory, without notes.",
     ],
     button: isPractice ? "Start the practice" : "Start",
@@ -19,7 +20,7 @@ const INTRODUCTIONS = {
     title: "Learn to tell them apart",
     sentence: `Look at each picture, say whether it is ${first} or ${second}, and see the answer at once.`,
     facts: [
-      `There are ${counted(steps, "picture")}. At first you can only guess, and that is how it should be.`,
+      `There are ${counted(steps, "picture")}. At first you can only guess, and that is fine.`,
       "Take the time you like with each answer you see: looking closely is how you learn.",
     ],
     keys: true,
@@ -27,8 +28,13 @@ const INTRODUCTIONS = {
   }),
   evaluation: ({ items }) => ({
     title: "Now show what you have learned",
-    sentence: `You see ${counted(items, "new picture")}, one at a time, and choose as before; the answers are not shown now.`,
-    facts: ["One picture follows the other at once.", "You cannot go back, so answer as well as you can and go on."],
+    sentence:
+      `You see ${counted(items, "new picture")}, one at a time, and choose as before; ` +
+      "the answers are not shown now.",
+    facts: [
+      "One picture follows the other at once.",
+      "You cannot go back, so answer as well as you can and go on.",
+    ],
     keys: true,
     button: "Start the test",
   }),
@@ -54,7 +60,7 @@ export async function introduce({ session, task }, { tab }) {
   const seen = `introduced-${task.kind}`;
   if (tab.recall(seen)) return;
   const words = INTRODUCTIONS[task.kind](task, session.classes);
-  const begin = el("button", { class: "button", id: "intro-begin", type: "button" }, words.button);
+  const begin = button("intro-begin", words.button);
   const facts = words.facts.filter(Boolean).map((fact) => el("li", {}, fact));
   if (words.keys) facts.push(keyHint(session.classes));
   imagesOf(task).forEach(prefetch);

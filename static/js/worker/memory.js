@@ -1,6 +1,8 @@
 /** The memory test: ready, a timed display, restoring the order, and right or wrong. */
 
-import { announce, counted, el, heading, icon, pressed, screenRoot, showNote, showScreen } from "./dom.js";
+import {
+  announce, button, counted, el, heading, icon, pressed, quietButton, screenRoot, showScreen,
+} from "./dom.js";
 import { imagesOf, loadImages, prefetch } from "./images.js";
 import { introduce } from "./intro.js";
 import { createReorder } from "./reorder.js";
@@ -8,7 +10,10 @@ import { painted, pause, since } from "./timing.js";
 
 const HELP = "Drag the pictures, or use the arrows.";
 const KEYBOARD_HELP =
-  " On a keyboard, Space picks a picture up, the arrow keys move it, Space puts it down and Escape puts it back.";
+  " On a keyboard, Space picks a picture up, the arrow keys move it, " +
+  "Space puts it down and Escape puts it back.";
+const SHOWN_ONCE =
+  "They were on show already, and that happens only once. Use the order you remember; a guess is fine.";
 
 function roundName({ is_practice: isPractice, trial, trials }) {
   return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
@@ -38,13 +43,13 @@ async function preload(task, { status, retry }) {
 function loadingParts() {
   return {
     status: el("p", { class: "soft", id: "memory-status" }),
-    retry: el("button", { class: "button is-quiet", id: "memory-retry", type: "button", hidden: true }, "Try again"),
+    retry: quietButton("memory-retry", "Try again", { hidden: true }),
   };
 }
 
 /** Resolves with the decoded pictures by id when the worker wants to see them. */
 async function getReady(task) {
-  const show = el("button", { class: "button", id: "memory-show", type: "button", disabled: true }, "Show me");
+  const show = button("memory-show", "Show me", { disabled: true });
   const parts = loadingParts();
   const seconds = Math.round(task.exposure_ms / 100) / 10;
   showScreen(
@@ -71,7 +76,8 @@ async function display(task, picturesById, tab) {
   const slots = task.order.map((id) => {
     const picture = picturesById.get(id);
     picture.alt = wordsById.get(id);
-    return el("li", { class: "slot" }, el("div", { class: "tile" }, el("div", { class: "tile-handle" }, picture)));
+    const tile = el("div", { class: "tile" }, el("div", { class: "tile-handle" }, picture));
+    return el("li", { class: "slot" }, tile);
   });
   const bar = el("div", { class: "timebar", "aria-hidden": "true" }, el("span"));
   bar.firstChild.style.animationDuration = `${task.exposure_ms}ms`;
@@ -98,17 +104,19 @@ async function display(task, picturesById, tab) {
   announce("");
 }
 
-async function restore(task, tab) {
+async function restore(task, tab, { hasJustSeen }) {
   const parts = loadingParts();
-  const submit = el("button", { class: "button", id: "memory-submit", type: "button", disabled: true }, "This is the order");
+  const submit = button("memory-submit", "This is the order", { disabled: true });
   const board = el("div", { class: "board" });
+  const keyboardHelp = el("span", { class: "only-with-keys" }, KEYBOARD_HELP);
   showScreen(
     screenRoot(
       "memory-recall",
       { position: task.position, className: "is-board" },
       el("p", { class: "eyebrow" }, roundName(task)),
       heading("Put them back in order"),
-      el("p", { class: "soft", id: "reorder-help" }, HELP, el("span", { class: "only-with-keys" }, KEYBOARD_HELP)),
+      hasJustSeen ? null : el("p", { class: "soft", id: "memory-shown-once" }, SHOWN_ONCE),
+      el("p", { class: "soft", id: "reorder-help" }, HELP, keyboardHelp),
       board,
       el("div", { class: "actions" }, submit, parts.retry, parts.status),
     ),
@@ -132,22 +140,28 @@ function whatFollows(feedback, next) {
   if (next.kind !== "memory") return "That was the memory test. Well done.";
   const pictures = counted(next.length, "picture");
   if (feedback.is_practice && next.is_practice) return `One more practice, with ${pictures}.`;
-  if (feedback.is_practice) return `That was the practice. Now it counts: ${counted(next.trials, "round")}, starting with ${pictures}.`;
-  if (feedback.trial_ended) return `Round ${feedback.trial} is over. The next one starts again with ${pictures}.`;
+  if (feedback.is_practice) {
+    const rounds = counted(next.trials, "round");
+    return `That was the practice. Now come ${rounds} that count, starting with ${pictures}.`;
+  }
+  if (feedback.trial_ended) {
+    return `Round ${feedback.trial} is over. The next one starts again with ${pictures}.`;
+  }
   return `Next: ${pictures}.`;
 }
 
 async function showMemoryFeedback(feedback, next) {
   const isRight = feedback.is_correct;
+  const mark = isRight ? "icon-right" : "icon-miss";
   const words = isRight ? `Right, all ${feedback.length} in order` : "Not the same order this time";
   const follows = whatFollows(feedback, next);
-  const go = el("button", { class: "button", id: "feedback-continue", type: "button", "aria-describedby": "feedback-follows" }, "Continue");
+  const go = button("feedback-continue", "Continue", { "aria-describedby": "feedback-follows" });
   imagesOf(next).forEach(prefetch);
   showScreen(
     screenRoot(
       "memory-feedback",
       { position: feedback.position, className: "is-calm is-centred" },
-      el("div", { class: "verdict-mark", "data-right": String(isRight) }, icon(isRight ? "icon-right" : "icon-miss")),
+      el("div", { class: "verdict-mark", "data-right": String(isRight) }, icon(mark)),
       heading(words, { id: "feedback-verdict" }),
       el("p", { class: "lead", id: "feedback-follows" }, follows),
       el("div", { class: "actions" }, go),
@@ -171,10 +185,7 @@ export async function takeMemoryRound(state, context) {
     if (task.order) await display(task, pictures, tab);
     hasJustSeen = Boolean(task.order);
   }
-  if (!hasJustSeen) {
-    showNote("These pictures were shown already, and only once. Put them in the order you remember; a guess is fine.");
-  }
-  const reply = await api.answer(await restore(task, tab));
+  const reply = await api.answer(await restore(task, tab, { hasJustSeen }));
   if (reply.feedback) await showMemoryFeedback(reply.feedback, reply.task);
   return reply;
 }

@@ -47,8 +47,8 @@ export function createReorder(items) {
     );
     const arrow = (word, by) => {
       const click = () => moveTo(tile, tiles.indexOf(tile) + by);
-      const label = `Move ${alt} ${word}`;
-      return el("button", { class: "tile-step", type: "button", "data-step": word, "aria-label": label, click }, icon(`icon-${word}`));
+      const named = { "data-step": word, "aria-label": `Move ${alt} ${word}` };
+      return el("button", { class: "tile-step", type: "button", ...named, click }, icon(`icon-${word}`));
     };
     const steps = el("div", { class: "tile-steps" }, arrow("earlier", -1), arrow("later", 1));
     const tile = el("div", { class: "tile", "data-id": id }, handle, steps);
@@ -82,7 +82,8 @@ export function createReorder(items) {
       const after = tile.getBoundingClientRect();
       const [x, y] = [before[index].x - after.x, before[index].y - after.y];
       if (before[index].width === 0 || (x === 0 && y === 0)) return;
-      tile.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 160, easing: "ease-out" });
+      const frames = [{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }];
+      tile.animate(frames, { duration: 160, easing: "ease-out" });
     });
   }
 

@@ -1,6 +1,6 @@
 /** The learning part: a question, then the answer beside the image. */
 
-import { announce, el, pressed, screenRoot, showScreen } from "./dom.js";
+import { announce, button, el, pressed, screenRoot, showScreen } from "./dom.js";
 import { askForClass, specimen, verdict } from "./classify.js";
 import { imagesOf, loadImage, prefetch } from "./images.js";
 import { introduce } from "./intro.js";
@@ -27,14 +27,12 @@ async function showFeedback(feedback, { tab, overlay }, next) {
   imagesOf(next).forEach(prefetch);
   const picture = await loadImage(feedback.image.url, overlay);
   const { words, element } = verdict(feedback.is_correct);
-  const go = el(
-    "button",
-    { class: "button", id: "feedback-continue", type: "button", "aria-describedby": "feedback-verdict feedback-label" },
-    "Continue",
-    el("kbd", { class: "key is-on-accent", "aria-hidden": "true" }, "Enter"),
-  );
   const mustLook = feedback.min_look_ms > 0;
-  go.disabled = mustLook;
+  const go = button("feedback-continue", "Continue", {
+    "aria-describedby": "feedback-verdict feedback-label",
+    disabled: mustLook,
+  });
+  go.append(el("kbd", { class: "key is-on-accent", "aria-hidden": "true" }, "Enter"));
   const panel = el(
     "div",
     { class: "panel is-answer" },
