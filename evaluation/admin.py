@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
@@ -98,6 +99,8 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
 
     def export_gain(self, request: HttpRequest, slug: str) -> HttpResponseBase:
         """The teaching gain of a study as a streamed CSV file."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         study = get_object_or_404(Study, slug=slug)
         response = StreamingHttpResponse(gain_csv(study), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-teaching-gain.csv"'
