@@ -1,0 +1,102 @@
+"""The paper's numbers as settings of a study, checked together before anybody takes part."""
+
+import re
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from studies.models import Study
+from tests.builders import make_dataset, make_study
+
+PAPER = {
+    "memory_trials": 3, "memory_min_length": 2, "memory_max_length": 9, "memory_extra_seconds": 1.0,
+    "arms": "jedi,imt,eer,rt", "assignment": "round_robin", "cold_start": 5, "short_steps": 20,
+    "medium_steps": 30, "long_steps": 40, "short_memory_up_to": 4.5, "medium_memory_up_to": 6.5,
+    "other_steps": 30, "learning_rate": 0.03, "learning_rate_decay": 20.0, "evaluation_size": 100,
+    "bonus_share": 0.2,
+}  # fmt: skip
+
+
+def test_the_defaults_are_the_papers_values():
+    study = Study()
+    assert {name: getattr(study, name) for name in PAPER} == PAPER
+
+
+WRONG = [
+    ("evaluation_size", 22, "10 evaluation images.*Choose at most 20"),
+    ("evaluation_size", 7, "even number"),
+    ("evaluation_size", 0, "greater than or equal to 2"),
+    ("arms", "jedi,socrates", "not known: socrates"),
+    ("arms", " , ", "Name at least one"),
+    ("arms", "jedi,jedi", "each teacher once"),
+    ("long_steps", 41, "has 40 images, fewer than 41"),
+    ("other_steps", 2, "3 random images at first"),
+    ("memory_max_length", 1, "cannot have fewer images than the first"),
+    ("memory_max_length", 13, "different pictures"),
+    ("memory_trials", 1, "greater than or equal to 2"),
+    ("medium_memory_up_to", 4.5, "more than the limit of a short memory"),
+    ("return_url", "javascript:alert(1)", "https://"),
+    ("bonus_share", 1.5, "less than or equal to 1"),
+    ("max_participants", 0, "greater than or equal to 1"),
+    ("learning_rate", 0, "greater than or equal to"),
+    ("slug", "not a link name", "letters, numbers, underscores or hyphens"),
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("field", "value", "reason"), WRONG, ids=lambda part: str(part)[:40])
+def test_a_wrong_setting_is_refused_with_the_reason(field, value, reason):
+    with pytest.raises(ValidationError) as refusal:
+        make_study(**{field: value})
+    assert set(refusal.value.message_dict) == {field}
+    assert re.search(reason, " ".join(refusal.value.message_dict[field]))
+    assert not Study.objects.exists()
+
+
+def form_values(study: Study, researcher) -> dict[str, str]:
+    """The admin form of a study as a browser would send it back."""
+    form = researcher.get(f"/admin/studies/study/{study.pk}/change/").context["adminform"].form
+    values = {name: form[name].value() for name in form.fields}
+    flags = {name: "on" if value is True else value for name, value in values.items()}
+    return {
+        name: value for name, value in flags.items() if value is not None and value is not False
+    }
+
+
+@pytest.mark.django_db
+def test_the_form_refuses_an_evaluation_that_the_data_set_cannot_fill(researcher):
+    study = make_study(dataset=make_dataset(evaluation=20))
+    values = form_values(study, researcher) | {"evaluation_size": "22"}
+    reply = researcher.post(f"/admin/studies/study/{study.pk}/change/", values)
+    assert reply.status_code == 200
+    page = reply.content.decode()
+    assert "has 10 evaluation images of “wild”, and 11 are needed" in page
+    assert "Choose at most 20 or a larger data set." in page
+    study.refresh_from_db()
+    assert study.evaluation_size == 6
+
+
+@pytest.mark.django_db
+def test_the_form_takes_what_the_data_set_can_fill(researcher):
+    study = make_study(dataset=make_dataset(evaluation=20))
+    values = form_values(study, researcher) | {"evaluation_size": "20", "state": "paused"}
+    reply = researcher.post(f"/admin/studies/study/{study.pk}/change/", values)
+    assert reply.status_code == 302, reply.context["adminform"].form.errors
+    study.refresh_from_db()
+    assert (study.evaluation_size, study.state) == (20, "paused")
+
+
+@pytest.mark.django_db
+def test_a_form_without_numbers_names_the_fields_and_does_not_break(researcher):
+    study = make_study()
+    for field in (
+        "evaluation_size",
+        "short_steps",
+        "memory_max_length",
+        "dataset",
+        "learning_rate",
+    ):
+        values = form_values(study, researcher) | {field: ""}
+        reply = researcher.post(f"/admin/studies/study/{study.pk}/change/", values)
+        assert reply.status_code == 200
+        assert field in reply.context["adminform"].form.errors
