@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from datasets.creation import Draft, LabelledImage, create_dataset
 from studies.models import Dataset, Study
-from teaching.datasets import LabelledImage, create_dataset
 
 from . import butterflies
 
@@ -55,7 +55,7 @@ def _make_demo() -> Study:
 
 def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
     pool, tests = butterflies.draw_collection(SEED, teaching, evaluation)
-    return create_dataset(
+    draft = Draft(
         name=NAME,
         negative_class=butterflies.SPECIES[-1],
         positive_class=butterflies.SPECIES[+1],
@@ -63,7 +63,9 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
         teaching=draw(pool),
         features=butterflies.features(pool),
         evaluation=draw(tests),
+        extractor="traits",
     )
+    return create_dataset(draft)
 
 
 def draw(specimens: Sequence[butterflies.Specimen]) -> list[LabelledImage]:

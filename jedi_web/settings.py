@@ -37,11 +37,13 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "drf_spectacular",
+    "django_tasks_db",
     "jedi_web",
     "studies",
     "memorytest",
     "teaching",
     "evaluation",
+    "datasets",
     "demo",
 ]
 
@@ -77,6 +79,9 @@ TEMPLATES = [
 
 DATABASES = {"default": environment.database(JEDI_DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Long work runs in `manage.py work`, which takes it from the database.
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
 # Sign-in: five wrong passwords for a name from one address close that door for a quarter of an hour.
 AUTHENTICATION_BACKENDS = [

@@ -29,6 +29,10 @@ class Dataset(models.Model):
         "suggested learning rate",
         help_text="The η₀ that moves a simulated learner sensibly on these features.",
     )
+    extractor = models.CharField(
+        "features", max_length=20, blank=True, help_text="What turned images into numbers."
+    )
+    insight = models.JSONField(default=dict, blank=True, help_text="What its page tells about it.")
     seed = models.BigIntegerField(default=new_seed)
     key = models.CharField(max_length=24, unique=True, default=new_key, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -9,9 +9,9 @@ import numpy as np
 from django.db import connection
 from PIL import Image
 
+from datasets.creation import Draft, LabelledImage, create_dataset
 from studies.models import Dataset, Participant, Study
 from studies.services import Recruitment, join
-from teaching.datasets import LabelledImage, create_dataset
 
 _numbers = itertools.count(1)
 
@@ -50,12 +50,13 @@ def make_dataset(
         "positive_class": "domestic",
         "seed": seed,
     }
-    return create_dataset(
+    draft = Draft(
         **(settings | fields),
         teaching=images(teaching_labels),
         features=features,
         evaluation=images(evaluation_labels),
     )
+    return create_dataset(draft)
 
 
 # Short sessions: one short memory trial more than is dropped, few steps, few evaluation images.

@@ -14,8 +14,9 @@ ARROWS = {
     "memorytest": {"studies"},
     "teaching": {"studies", "teaching.engine"},
     "evaluation": {"studies", "memorytest", "teaching", "teaching.engine"},
-    "demo": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
-    "jedi_web": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation", "demo"},
+    "datasets": {"studies", "teaching", "teaching.engine"},
+    "demo": {"studies", "datasets"},
+    "jedi_web": {"studies", "memorytest", "teaching", "evaluation", "datasets", "demo"},
 }
 WEB_LIBRARIES = {"django", "rest_framework", "drf_spectacular"}
 

@@ -1,0 +1,129 @@
+"""Imports: a researcher's images on their way to becoming a data set."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.utils import timezone
+
+from studies.keys import new_key, new_seed
+from studies.models import Dataset
+
+# A worker that has not reported for so long is gone; its import is taken up by another.
+SILENCE = timedelta(seconds=60)
+
+
+class ImportQuerySet(models.QuerySet["Import"]):
+    def orphaned(self) -> ImportQuerySet:
+        """Imports whose worker was killed."""
+        return self.filter(state=Import.State.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE)
+
+
+class Import(models.Model):
+    """One import: where the images are, what the researcher wants, and how far it has come."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting for a worker"
+        RUNNING = "running", "running"
+        CHOOSING = "choosing", "waiting for your choice of features"
+        DONE = "done", "done"
+        FAILED = "failed", "stopped by a problem"
+        CANCELLED = "cancelled", "cancelled"
+
+    class Duplicates(models.TextChoices):
+        KEEP_TOGETHER = "keep_together", "keep them together on one side of the split"
+        REFUSE = "refuse", "refuse the import and list them"
+
+    BEST = "best"
+    FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
+
+    name = models.CharField(
+        "name of the data set",
+        max_length=100,
+        help_text="A name that is in use already gets a new version.",
+    )
+    source = models.CharField(max_length=1000, editable=False)
+    file_name = models.CharField(max_length=200, blank=True, editable=False)
+    key = models.CharField(max_length=24, unique=True, default=new_key, editable=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    evaluation_per_class = models.PositiveIntegerField(
+        "evaluation images of each class",
+        default=50,
+        validators=[MinValueValidator(1)],
+        help_text="The paper's evaluation needs 50. The rest of the images make the teaching pool. "
+        "A manifest with a split column decides this itself.",
+    )
+    duplicates = models.CharField(
+        "duplicates across the split",
+        max_length=15,
+        choices=Duplicates,
+        default=Duplicates.KEEP_TOGETHER,
+    )
+    skips_bad_images = models.BooleanField(
+        "skip bad images",
+        default=False,
+        help_text="Images that cannot be read are listed and left out, instead of stopping the import.",
+    )
+    extractor = models.CharField(
+        "features",
+        max_length=20,
+        blank=True,
+        default="",
+        help_text="Empty: you choose when the accuracies are known.",
+    )
+    seed = models.BigIntegerField(default=new_seed)
+
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
+    step = models.CharField(max_length=200, blank=True, editable=False)
+    progress = models.FloatField(default=0.0, editable=False)
+    log = models.TextField(blank=True, editable=False)
+    problem = models.TextField(blank=True, editable=False)
+    findings = models.JSONField(default=dict, blank=True, editable=False)
+    heartbeat_at = models.DateTimeField(null=True, blank=True, editable=False)
+    cancel_requested = models.BooleanField(default=False, editable=False)
+    dataset = models.ForeignKey(
+        Dataset, models.SET_NULL, null=True, blank=True, editable=False, related_name="imports"
+    )
+
+    objects = ImportQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.get_state_display()})"
+
+    @property
+    def folder(self) -> Path:
+        """Where everything that is worked out before the data set exists is kept, for a resume."""
+        return Path(settings.JEDI_DATA_DIR) / "imports" / self.key
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in self.FINISHED
+
+    @property
+    def is_orphaned(self) -> bool:
+        is_silent = self.heartbeat_at is None or self.heartbeat_at < timezone.now() - SILENCE
+        return self.state == self.State.RUNNING and is_silent
+
+    def report(self, **fields: Any) -> None:
+        """Writes progress for the page that watches; a heartbeat goes with every report."""
+        fields["heartbeat_at"] = timezone.now()
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save(update_fields=list(fields))
+
+    def note(self, line: str) -> None:
+        """Adds a line to the log."""
+        stamp = timezone.now().strftime("%H:%M:%S")
+        self.report(log=f"{self.log}{stamp}  {line}\n")
