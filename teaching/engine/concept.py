@@ -14,6 +14,12 @@ STEPS = 100
 # The share of the loss that Newton's method may still promise to gain when it takes its last
 # step; that step squares the error, so the concept is exact to rounding.
 SETTLED = 1e-12
+# Copies of a feature leave directions without curvature but the ridge's, which rounding may turn
+# negative beside large features. This much of the unit diagonal outweighs it.
+DAMPING = 1e-12
+UNSETTLED = (
+    "The target concept did not settle; scale the features to a common range or give a target."
+)
 
 
 def ridge_logistic(
@@ -59,7 +65,7 @@ def _newton(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> Fl
         gradient = penalty * concept - features.T @ (labels * f)
         hessian = features.T @ (features * (f * (1 - f))[:, None])
         hessian[np.diag_indices(d)] += penalty
-        direction = -linalg.solve(hessian, gradient, assume_a="pos")
+        direction = -_solved(hessian, gradient)
         slope = float(gradient @ direction)
         if -slope <= SETTLED * loss:
             return np.asarray(concept + direction)
@@ -72,9 +78,19 @@ def _newton(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> Fl
         ):
             length /= 2
         concept = concept + length * direction
-    raise BadPool(
-        "The target concept did not settle; scale the features to a common range or give a target."
-    )
+    raise BadPool(UNSETTLED)
+
+
+def _solved(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
+    """Solve for the Newton step with every feature brought to unit curvature first."""
+    scale = 1 / np.sqrt(hessian.diagonal())
+    scaled = hessian * scale[:, None] * scale
+    scaled[np.diag_indices_from(scaled)] += DAMPING
+    try:
+        factor = linalg.cho_factor(scaled)
+    except linalg.LinAlgError as error:
+        raise BadPool(UNSETTLED) from error
+    return np.asarray(scale * linalg.cho_solve(factor, scale * gradient))
 
 
 def _loss(margins: FloatArray, penalty: FloatArray, concept: FloatArray) -> float:

@@ -33,6 +33,8 @@ WEAKEST_EDGE = 1e-4
 ROWS, COLUMNS = 256, 2048
 # An edge below this share of both its ends' degrees is lost when the degrees are summed.
 INVISIBLE_EDGE = 1e-12
+# Only ratios of weights matter, but squares of them must neither vanish nor overflow.
+EXTREME_WEIGHT = 1e-100
 # A matrix that came through a file or a float32 may differ this much from its transpose.
 ASYMMETRY = 1e-6
 
@@ -80,8 +82,11 @@ def checked_affinity(affinity: npt.ArrayLike | SparseArray, n: int) -> SparseArr
         raise BadAffinity("The affinity has entries that are not finite; replace them by weights.")
     if (given.data < 0).any():
         raise BadAffinity("The affinity has negative weights; a similarity is 0 or above.")
+    largest = given.max()
+    if largest and not EXTREME_WEIGHT <= largest <= 1 / EXTREME_WEIGHT:
+        raise BadAffinity(f"The largest weight is {largest:g}; divide the affinity by it.")
     difference = abs(given - given.T)
-    if difference.nnz and difference.max() > ASYMMETRY * given.max():
+    if difference.nnz and difference.max() > ASYMMETRY * largest:
         raise BadAffinity("The affinity is not symmetric; average it with its transpose first.")
     symmetric = _csr((given + given.T) / 2)
     return _without_invisible_edges(_without_diagonal(symmetric))

@@ -18,23 +18,24 @@ from scipy.sparse import linalg as sparse_linalg
 
 from .arrays import FloatArray, sums_by
 from .history import Past, Shown
-from .pool import Pool
+from .pool import INVERSE_LIMIT, Pool
 
-# Up to this size the pool's shared inverse is used: where few examples touch a label it beats
-# the iteration, and where the iteration crawls it takes over, at a cost that does not depend on
-# the conditioning of the graph. Beyond, the rows that sessions read would fill hundreds of
-# megabytes of page cache.
-DENSE_LIMIT = 4_000
-# The number of examples next to a label up to which their dense system is solved first; its
-# cost grows with the cube, and one label next to a hub is enough to double it.
+# Up to this many examples next to a label, the dense system over them is solved at once: faster
+# than the iteration, but its cost grows with the cube, and one label on a hub can double it.
 SMALL_SUPPORT = 200
-# The iteration ends when one more Jacobi sweep would change p by about this much.
-TOLERANCE = 1e-12
-# Built graphs need some 20 to 100 iterations.
-PATIENCE = 300
-# Without an inverse, what takes over is a sparse factorisation that fills in towards a dense
-# one, so even slow graphs are better waited for.
+# Beyond this size that first resort is left out: every step would read rows of the shared inverse
+# all over hundreds of megabytes, which a small server's page cache does not hold.
+PAGED_LIMIT = 4_000
+# Graphs of many features settle in 20 to 50 iterations; flat ones (few features, far clusters)
+# take hundreds, and then the shared inverse is the faster way.
+PATIENCE = 100
+# Where there is no shared inverse, what takes over is a sparse factorisation that fills in
+# towards a dense one: flat graphs are better waited for.
 LAST_PATIENCE = 3_000
+# The iteration ends when its next preconditioned step is shorter than this, as a vector of
+# probabilities: a hundred times as much leaves errors above 1e-8 where far clusters hang on the
+# rest by single weak edges. In these units, weak components count as much as strong ones.
+TOLERANCE = 1e-12
 
 
 def belief(pool: Pool, history: Sequence[Shown]) -> FloatArray:
@@ -60,14 +61,16 @@ def per_component(pool: Pool, values: FloatArray) -> FloatArray:
 
 
 def _solved(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
-    """Solve (L + diag(r)) p = b where labels reach, by the method that suits the size."""
-    if pool.n > DENSE_LIMIT:
-        p = _by_conjugate_gradients(pool, mass, positive, LAST_PATIENCE)
-        return _by_direct_solve(pool, mass, positive) if p is None else p
-    if np.count_nonzero(mass) <= SMALL_SUPPORT:
+    """Solve (L + diag(r)) p = b where labels reach, by the method that suits pool and labels."""
+    if pool.n <= PAGED_LIMIT and np.count_nonzero(mass) <= SMALL_SUPPORT:
         return _by_shared_inverse(pool, mass, positive)
-    p = _by_conjugate_gradients(pool, mass, positive, PATIENCE)
-    return _by_shared_inverse(pool, mass, positive) if p is None else p
+    has_inverse = pool.n <= INVERSE_LIMIT
+    patience = PATIENCE if has_inverse else LAST_PATIENCE
+    p = _by_conjugate_gradients(pool, mass, positive, patience)
+    if p is not None:
+        return p
+    last_resort = _by_shared_inverse if has_inverse else _by_direct_solve
+    return last_resort(pool, mass, positive)
 
 
 def _label_mass(pool: Pool, past: Past) -> tuple[FloatArray, FloatArray]:
@@ -100,9 +103,8 @@ def _by_shared_inverse(pool: Pool, mass: FloatArray, positive: FloatArray) -> Fl
     system[np.diag_indices(support.size)] += 1 / mass[support]
     votes = positive[support] / mass[support]
     sides = np.stack([votes, np.ones(support.size)])
-    _, solved, failed = lapack.dposv(system.T, sides.T, overwrite_a=1, overwrite_b=1)
-    if failed:  # the weights span more decades than a double holds
-        return _by_direct_solve(pool, mass, positive)
+    # H is positive definite, and so is what a positive diagonal makes of it.
+    _, solved, _ = lapack.dposv(system.T, sides.T, overwrite_a=1, overwrite_b=1)
     from_votes, from_ones = solved.T
     votes_sum = sums_by(component, from_votes, pool.component_count)
     ones_sum = sums_by(component, from_ones, pool.component_count)
@@ -136,9 +138,8 @@ def _by_conjugate_gradients(
     step = residual * inverse_diagonal + level(residual)
     direction = step
     energy = float(residual @ step)
-    settled = TOLERANCE**2 * float(diagonal.mean())
     for _ in range(patience):
-        if energy <= settled:
+        if float(step @ step) <= TOLERANCE**2:
             return p
         image = diagonal * direction
         image -= np.asarray(affinity @ direction)

@@ -27,11 +27,13 @@ class Shown:
 class Past:
     """A checked history as arrays.
 
-    `examples` and `p` have one entry per step, shape (t−1,). `taught` lists the distinct
-    examples in ascending order, shape (l,), and `newest` the last answer to each, in {−1, +1}.
+    `examples`, `answers` in {−1, +1} and `p` have one entry per step, shape (t−1,). `taught`
+    lists the distinct examples in ascending order, shape (l,), and `newest` the last answer to
+    each.
     """
 
     examples: IntArray
+    answers: IntArray
     p: FloatArray
     taught: IntArray
     newest: IntArray
@@ -53,7 +55,7 @@ class Past:
         _refuse(~((p >= 0) & (p <= 1)), "has a p outside [0, 1]")
         # Read backwards, the first occurrence that `unique` reports is the newest answer.
         taught, last = np.unique(examples[::-1], return_index=True)
-        return cls(examples, p, taught, answers[::-1][last])
+        return cls(examples, answers, p, taught, answers[::-1][last])
 
     def __len__(self) -> int:
         return self.examples.size

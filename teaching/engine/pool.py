@@ -19,6 +19,8 @@ from .inverse import SharedInverse, shared_inverse
 # The shared inverse is dense: at this size 800 MB and half a minute of set-up, which grow with
 # the square and the cube of n.
 INVERSE_LIMIT = 10_000
+# Products of four features, summed over a pool, stay far from overflow.
+LARGEST_FEATURE = 1e50
 
 # What a saved pool consists of, beside its graph and the inverse.
 SAVED = (
@@ -196,13 +198,12 @@ def _checked_features(features: npt.ArrayLike) -> FloatArray:
             f"Features have shape {x.shape}; a pool needs (n, d) with at least two examples "
             "and one feature."
         )
-    # Squares are what every formula sums, so they are what must stay finite.
-    with np.errstate(over="ignore", invalid="ignore"):
-        finite = np.isfinite(np.einsum("ij,ij->i", x, x))
-    if not finite.all():
+    # A comparison with NaN is false, so this finds missing values too.
+    usable = (np.abs(x) <= LARGEST_FEATURE).all(axis=1)
+    if not usable.all():
         raise BadPool(
-            f"Example {int(np.argmin(finite))} has features that are missing, infinite or too "
-            "large to square; replace or scale them."
+            f"Example {int(np.argmin(usable))} has features that are missing, infinite or beyond "
+            f"{LARGEST_FEATURE:g}; replace or scale them."
         )
     return x
 

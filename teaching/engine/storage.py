@@ -33,9 +33,10 @@ def write(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
         # A temporary folder is private; the processes that map the pool may be other users'.
         draft.chmod(0o755)
         draft.rename(folder)
-    except BaseException:
+    except OSError as error:
+        raise BadPoolFolder(f"Cannot write a pool to {folder}: {error}.") from error
+    finally:
         shutil.rmtree(draft, ignore_errors=True)
-        raise
 
 
 def read(folder: Path) -> dict[str, AnyArray]:

@@ -180,6 +180,8 @@ def spoiled(value):
         (spoiled(-1.0), "0 or above"),
         (spoiled(np.nan), "finite"),
         (spoiled(np.inf), "finite"),
+        (path_graph(6) * 1e-200, "divide"),
+        (path_graph(6) * 1e200, "divide"),
     ],
 )
 def test_an_affinity_that_is_no_graph_is_refused_with_the_remedy(affinity, remedy):

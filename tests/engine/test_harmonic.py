@@ -122,7 +122,8 @@ def test_a_weakly_tied_example_does_not_blur_the_others():
 
 @pytest.mark.parametrize("components", [1, 3])
 def test_the_iteration_equals_a_direct_solve(monkeypatch, components):
-    monkeypatch.setattr(harmonic, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
+    monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
     blocks = [random_graph(150, seed=seed, density=0.05) for seed in range(components)]
     n = 150 * components
     affinity = np.zeros((n, n))
@@ -141,22 +142,58 @@ def test_the_iteration_equals_a_direct_solve(monkeypatch, components):
     assert (p[~reached] == 0.5).all()
 
 
-def test_a_pool_beyond_the_dense_limit_equals_a_direct_solve():
-    features, labels = gaussian_classes(6_000, 3)
-    pool = Pool(features, labels)
-    assert pool.n > harmonic.DENSE_LIMIT
+@pytest.mark.parametrize("inverse_limit", [0, 10_000])
+def test_a_pool_of_thousands_equals_a_direct_solve(monkeypatch, inverse_limit):
+    monkeypatch.setattr(harmonic, "INVERSE_LIMIT", inverse_limit)
+    pool = Pool(*gaussian_classes(4_500, 3))
     history = random_history(pool.n, 30)
     expected = direct_belief(pool.affinity, history)
     np.testing.assert_allclose(belief(pool, history), expected, atol=1e-8)
 
 
+@pytest.mark.parametrize("paged_limit", [0, 4_000])
+def test_a_component_of_tiny_weights_is_estimated_as_well_as_the_others(monkeypatch, paged_limit):
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
+    affinity = np.zeros((40, 40))
+    affinity[:20, :20] = random_graph(20, seed=1)
+    affinity[20:, 20:] = random_graph(20, seed=2)
+    history = random_history(40, 15, seed=3)
+    expected = padded_belief(affinity, history)
+    affinity[20:, 20:] *= 1e-30
+    np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("paged_limit", [0, 4_000])
+@pytest.mark.parametrize("scale", [1e-90, 1e90])
+def test_the_unit_of_the_weights_does_not_matter(monkeypatch, paged_limit, scale):
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
+    affinity = random_graph(40, seed=1)
+    history = random_history(40, 15, seed=3)
+    expected = padded_belief(affinity, history)
+    np.testing.assert_allclose(belief(graph_pool(affinity * scale), history), expected, atol=1e-9)
+
+
 def test_an_iteration_that_does_not_settle_gives_way_to_a_direct_solve(monkeypatch):
-    monkeypatch.setattr(harmonic, "DENSE_LIMIT", 0)
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
+    monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
     monkeypatch.setattr(harmonic, "LAST_PATIENCE", 1)
     affinity = random_graph(40, seed=6)
     history = random_history(40, 9, seed=6)
     expected = padded_belief(affinity, history)
     np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-10)
+
+
+def test_far_clusters_on_single_weak_edges_equal_a_direct_solve(monkeypatch):
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
+    monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
+    features, labels = gaussian_classes(1_500, 5)
+    features += 50 * np.random.default_rng(0).integers(0, 30, 1_500)[:, None]
+    pool = Pool(features, labels)
+    assert len(pool.bridges) > 20
+    for seed in range(4):
+        history = random_history(pool.n, 30, seed=seed)
+        expected = direct_belief(pool.affinity, history)
+        np.testing.assert_allclose(belief(pool, history), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("support, patience", [(0, 300), (0, 1), (10**6, 300)])

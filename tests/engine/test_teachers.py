@@ -118,14 +118,14 @@ def test_the_cold_start_has_the_law_of_drawing_again_until_both_classes_are_ther
     teacher = make_teacher("rt", cold_start=3)
     valid = [s for s in permutations(range(5), 3) if len({pool.labels[i] for i in s}) == 2]
     drawn = Counter()
-    for seed in range(3000):
+    for seed in range(1500):
         history = []
         for t in range(3):
             choice = teacher.choose(pool, history, np.random.default_rng([7, seed, t]))
             history.append(Shown(choice.example, 1, choice.p))
         drawn[tuple(s.example for s in history)] += 1
     assert set(drawn) == set(valid)
-    expected = 3000 / len(valid)
+    expected = 1500 / len(valid)
     chi_squared = sum((drawn[s] - expected) ** 2 / expected for s in valid)
     assert chi_squared < len(valid) + 5 * np.sqrt(2 * len(valid))
 

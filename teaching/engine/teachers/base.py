@@ -115,35 +115,30 @@ class Teacher(ABC):
 
     def scores(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
         """The scores that decide the next choice, shape (n,); infinite where not allowed."""
-        return self._decide(pool, Past.read(history, pool.n)).scores
+        judgement, _ = self._decide(pool, Past.read(history, pool.n))
+        return judgement.scores
 
     def choose(self, pool: Pool, history: Sequence[Shown], rng: np.random.Generator) -> Choice:
         """Pick the example for step t, given the t−1 steps so far."""
         past = Past.read(history, pool.n)
-        judgement = self._decide(pool, past)
-        cold = self._cold_steps_left(pool, past)
-        if cold:
-            chances = cold_start.chances(pool.labels, past.taught, cold)
-            example = int(rng.choice(pool.n, p=chances))
-        else:
-            example = self.pick(judgement.scores, rng)
-        return self._choice(pool, past, judgement, example)
+        judgement, chances = self._decide(pool, past)
+        is_cold = chances is not None
+        example = rng.choice(pool.n, p=chances) if is_cold else self.pick(judgement.scores, rng)
+        return self._choice(pool, past, judgement, int(example), is_cold_start=is_cold)
 
-    def _cold_steps_left(self, pool: Pool, past: Past) -> int:
-        return max(min(self.cold_start, pool.n) - len(past), 0)
-
-    def _decide(self, pool: Pool, past: Past) -> Judgement:
-        """The judgement in force now, with infinite scores where an example is not allowed."""
-        cold = self._cold_steps_left(pool, past)
-        if cold:
+    def _decide(self, pool: Pool, past: Past) -> tuple[Judgement, FloatArray | None]:
+        """The judgement in force, and during the cold start each example's chance (n,)."""
+        cold_steps = min(self.cold_start, pool.n) - len(past)
+        if cold_steps > 0:
+            chances = cold_start.chances(pool.labels, past.taught, cold_steps)
             judgement = Judgement(self.estimate(pool, past), np.zeros(pool.n))
-            allowed = cold_start.chances(pool.labels, past.taught, cold) > 0
-        else:
-            allowed = self.allowed(pool, past)
-            judgement = self.judge(pool, past)
-        return replace(judgement, scores=np.where(allowed, judgement.scores, np.inf))
+            return _restricted(judgement, chances > 0), chances
+        allowed = self.allowed(pool, past)
+        return _restricted(self.judge(pool, past), allowed), None
 
-    def _choice(self, pool: Pool, past: Past, judgement: Judgement, example: int) -> Choice:
+    def _choice(
+        self, pool: Pool, past: Past, judgement: Judgement, example: int, *, is_cold_start: bool
+    ) -> Choice:
         p = float(judgement.p[example])
         diversity, usefulness = judgement.diversity, judgement.usefulness
         return Choice(
@@ -152,8 +147,13 @@ class Teacher(ABC):
             f=float(error_probability(p, pool.labels[example])),
             score=float(judgement.scores[example]),
             learning_rate=self.learning_rate(len(past) + 1),
-            is_cold_start=self._cold_steps_left(pool, past) > 0,
+            is_cold_start=is_cold_start,
             diversity=None if diversity is None else float(diversity[example]),
             usefulness=None if usefulness is None else float(usefulness[example]),
             scores=judgement.scores,
         )
+
+
+def _restricted(judgement: Judgement, allowed: BoolArray) -> Judgement:
+    """The judgement with infinite scores where an example is not allowed."""
+    return replace(judgement, scores=np.where(allowed, judgement.scores, np.inf))

@@ -1,0 +1,43 @@
+"""What the library guide shows runs as it stands."""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from teaching.engine import Shown, teachers
+
+from .builders import make_pool, random_history
+
+GUIDE = Path(__file__).parents[2] / "docs" / "engine.md"
+
+
+def snippets():
+    text = GUIDE.read_text(encoding="utf-8")
+    return [
+        textwrap.dedent(found)
+        for found in re.findall(r"^ *```python\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
+    ]
+
+
+def test_the_example_session_of_the_guide_runs():
+    names = {}
+    exec(snippets()[0], names)
+    assert len(names["history"]) == 30
+    assert all(isinstance(step, Shown) for step in names["history"])
+
+
+def test_the_fifth_teacher_of_the_guide_teaches(monkeypatch):
+    module = ModuleType(f"{teachers.__name__}.hardest")
+    module.__package__ = teachers.__name__
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(snippets()[1], module.__dict__)
+    monkeypatch.setitem(teachers.TEACHERS, "hardest", module.Hardest)
+    pool, history = make_pool(30), random_history(30, 9)
+    choice = teachers.make_teacher("hardest").choose(pool, history, np.random.default_rng(0))
+    assert choice.example != history[-1].example
+    assert choice.score == pytest.approx(1 - choice.f)
