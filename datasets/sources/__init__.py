@@ -1,0 +1,140 @@
+"""Recognising what a researcher brings: folders, a zip, a manifest, ready-made features.
+
+    folder or zip
+    ├── cat/…  dog/…                 one folder for each class, or
+    ├── manifest.csv                 file,label[,split]
+    └── features.npz | features.csv  X, y, ids | id,label,f1..fd
+
+`open_source` reads names and tables only. Each image is read when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..archives import ArchiveLimits
+from ..errors import shown
+from ..images import MOST_BYTES
+from ..split import Side
+from .classes import LEAST_PER_CLASS, agreed_numbers, check_classes, in_order
+from .features import Features
+from .files import SourceFile, is_document, is_table, listing, unwrapped
+from .folders import rows_from_folders
+from .manifest import Row
+from .names import Names
+from .recognised import Tables, recognised_tables
+
+__all__ = ["LEAST_PER_CLASS", "Source", "SourceImage", "check_classes", "open_source"]
+
+
+@dataclass(frozen=True)
+class SourceImage:
+    """One image of a source. It may be sent to another process and read there."""
+
+    name: str
+    """relative to the source, for messages only"""
+    label: str
+    side: Side | None
+    file: SourceFile
+
+    def read(self) -> bytes:
+        """The bytes of the file, or `BadImage`."""
+        return self.file.read(MOST_BYTES)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Everything that was found, in the order of the images' names."""
+
+    images: tuple[SourceImage, ...]
+    classes: tuple[str, str]
+    """by name; the first counts as −1. Numbers in ready-made features come in their own order."""
+    features: NDArray[np.float64] | None
+    """(n, d), row i belongs to images[i]; None unless the researcher brought them"""
+    has_split: bool
+    clutter: int
+    """files of the operating system that were passed over"""
+    notes: tuple[str, ...]
+    """what else was passed over, in words for the researcher"""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of images of each class."""
+        return dict(Counter(image.label for image in self.images))
+
+
+def open_source(
+    path: Path,
+    workdir: Path,
+    *,
+    limits: ArchiveLimits | None = None,
+    least_per_class: int = LEAST_PER_CLASS,
+) -> Source:
+    """Recognises a folder or a zip, or raises an `ImportProblem` that says what to do.
+
+    workdir: an existing folder of our own. Ready-made features in a zip are unpacked into it
+    under a name of ours; nothing else is written anywhere.
+    """
+    found = listing(path, limits or ArchiveLimits())
+    files = unwrapped(found.files)
+    names = [name for name in files if not is_table(name) and not is_document(name)]
+    tables = recognised_tables(files, Names(names), workdir)
+    rows = _rows(path, names, tables)
+    numbers = agreed_numbers(tables.features, rows) if tables.features else {}
+    chosen = _chosen(rows, tables.features)
+    counts = Counter(rows[name].label for name in chosen)
+    check_classes(counts, path.name, least=least_per_class)
+    return Source(
+        images=tuple(
+            SourceImage(name, rows[name].label, rows[name].side, files[name]) for name in chosen
+        ),
+        classes=in_order(counts, numbers),
+        features=_features_of(chosen, tables.features),
+        has_split=all(rows[name].side for name in chosen),
+        clutter=found.clutter,
+        notes=(*tables.notes, *_notes(files, names, chosen)),
+    )
+
+
+def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, Row]:
+    """Label and side of the images, from whoever says it: the manifest, the folders, the features."""
+    if tables.manifest is not None:
+        return tables.manifest
+    folders = rows_from_folders(names)
+    if tables.features and len({row.label for row in folders.values()}) != 2:
+        # The folders are not the classes, so the features alone name them.
+        labelled = zip(tables.features.names, tables.features.labels, strict=True)
+        return {name: Row(label, None) for name, label in labelled}
+    if not folders:
+        raise tables.nothing_labelled(path.name)
+    return folders
+
+
+def _chosen(rows: dict[str, Row], features: Features | None) -> list[str]:
+    """The images that everything is known about, by name."""
+    return sorted(rows if features is None else set(rows) & set(features.names))
+
+
+def _features_of(names: list[str], features: Features | None) -> NDArray[np.float64] | None:
+    if features is None:
+        return None
+    row_of = {name: row for row, name in enumerate(features.names)}
+    return features.X[[row_of[name] for name in names]]
+
+
+def _notes(files: dict[str, SourceFile], names: list[str], chosen: list[str]) -> list[str]:
+    documents = [name for name in files if is_document(name)]
+    left_out = sorted(set(names) - set(chosen))
+    return [
+        f"{what}: {len(some)}, such as {shown(some[0])}."
+        for what, some in (
+            ("Documents that were passed over", documents),
+            ("Files that have no label or no features and were left out", left_out),
+        )
+        if some
+    ]

@@ -1,0 +1,100 @@
+"""Exactly two classes, large enough, and called the same by everyone."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from ..errors import BadFeatures, BadName, TooFewImages, WrongClasses, listed, shown
+from .features import Features
+from .manifest import Row
+
+# Half of them teach and half of them test at least, and five parts are cross-validated.
+LEAST_PER_CLASS = 20
+LONGEST_CLASS_NAME = 60
+
+
+def check_classes(counts: Mapping[str, int], source: str, *, least: int = LEAST_PER_CLASS) -> None:
+    """Refuses anything but two classes with names for people and `least` images each.
+
+    Call it again when bad images have been skipped.
+    """
+    found = sorted(counts)
+    if len(found) != 2:
+        names = listed([f"“{shown(label)}” ({counts[label]})" for label in found]) or "none"
+        raise WrongClasses(
+            file=source,
+            reason=f"There must be exactly two classes; found {len(found)}: {names}.",
+            remedy="Remove or merge classes, so that each of two folders or labels is one class.",
+        )
+    for label in found:
+        _check_class_name(label)
+    small = [f"“{label}” has {counts[label]}" for label in found if counts[label] < least]
+    if small:
+        raise TooFewImages(
+            file=source,
+            reason=f"A class needs {least} images at least; {' and '.join(small)}.",
+            remedy=f"Add images until both classes have {least}; 100 of each serve a usual study.",
+        )
+
+
+def _check_class_name(label: str) -> None:
+    strange = any(unicodedata.category(sign) in {"Cc", "Cf", "Cs", "Co"} for sign in label)
+    if strange or len(label) > LONGEST_CLASS_NAME:
+        raise BadName(
+            file=label,
+            reason=f"People will read this class name; it has {len(label)} characters"
+            f"{', some of them invisible' if strange else ''}.",
+            remedy=f"Use plain text of up to {LONGEST_CLASS_NAME} characters.",
+        )
+
+
+def in_order(counts: Mapping[str, int], numbers: Mapping[str, float]) -> tuple[str, str]:
+    """The class that counts as −1 and the one that counts as +1."""
+    first, second = sorted(counts, key=lambda label: (numbers.get(label, 0.0), label))
+    return first, second
+
+
+def agreed_numbers(features: Features, rows: Mapping[str, Row]) -> dict[str, float]:
+    """What number stands for what class in the features; nothing if they use the classes' names.
+
+    Raises `BadFeatures` where the features say something else than the folder or the manifest.
+    """
+    written = [
+        (name, label, rows[name].label)
+        for name, label in zip(features.names, features.labels, strict=True)
+        if name in rows
+    ]
+    numbers = {label: _number(label) for _, label, _ in written}
+    by_number = {label: number for label, number in numbers.items() if number is not None}
+    same_words = set(numbers) <= {given for _, _, given in written}
+    if same_words or len(by_number) < len(numbers):
+        _check_agreement(written, {given: given for _, _, given in written})
+        return {given: by_number[given] for _, _, given in written if given in by_number}
+    # The first image of each number decides, and all others must follow.
+    meaning = {label: given for _, label, given in reversed(written)}
+    _check_agreement(written, meaning)
+    if len(set(meaning.values())) < len(meaning):
+        raise BadFeatures(
+            file="features",
+            reason=f"Several numbers stand for one class: {', '.join(sorted(meaning))}.",
+            remedy="Use one number or one name for each class.",
+        )
+    return {given: by_number[label] for label, given in meaning.items()}
+
+
+def _number(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        return None
+
+
+def _check_agreement(written: list[tuple[str, str, str]], meaning: Mapping[str, str]) -> None:
+    for name, label, given in written:
+        if meaning.get(label) != given:
+            raise BadFeatures(
+                file=name,
+                reason=f"The features say “{shown(label)}”, the folder or manifest “{shown(given)}”.",
+                remedy="Correct one of them; the same image cannot be of two classes.",
+            )

@@ -1,0 +1,173 @@
+"""The files of a source, on disk or in a zip, listed without opening any of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from ..archives import (
+    CHUNK,
+    ArchiveEntry,
+    ArchiveLimits,
+    check_distinct,
+    checked_name,
+    decoded_name,
+    is_clutter,
+    open_archive,
+)
+from ..errors import BadImage, BadSource
+
+DEEPEST = 20
+DOCUMENT_ENDINGS = (".md", ".txt", ".rst", ".html", ".json", ".yaml", ".yml", ".xml", ".log")
+
+
+@dataclass(frozen=True)
+class DiskFile:
+    """A regular file below the folder of the source, and its name there, with slashes."""
+
+    path: Path
+    name: str
+    size: int
+
+    def read(self, limit: int) -> bytes:
+        """The content, if it is not longer than `limit` now, whatever it was when it was listed."""
+        with self._opened() as file:
+            content = file.read(limit + 1)
+        if len(content) > limit:
+            raise BadImage(
+                file=self.name,
+                reason=f"The file has more than {limit:,} bytes.",
+                remedy="Save it smaller, or remove it.",
+            )
+        return content
+
+    def chunks(self) -> Iterator[bytes]:
+        with self._opened() as file:
+            while chunk := file.read(CHUNK):
+                yield chunk
+
+    def _opened(self) -> IO[bytes]:
+        try:
+            # A file that has become a link since it was listed is not followed.
+            return os.fdopen(os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
+        except OSError as error:
+            raise BadImage(
+                file=self.name,
+                reason=f"The file cannot be read: {error.strerror}.",
+                remedy="Check that it is still there and that the server may read it.",
+            ) from error
+
+
+# A file whose content is read when it is asked for, and not kept.
+SourceFile: TypeAlias = ArchiveEntry | DiskFile
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The files that matter, by name, and how many were passed over as clutter."""
+
+    files: tuple[SourceFile, ...]
+    clutter: int
+
+
+def listing(path: Path, limits: ArchiveLimits) -> Listing:
+    """The files of a folder or a zip in the order of their names."""
+    if path.is_dir():
+        return _of_folder(path, limits)
+    if not path.is_file():
+        raise BadSource(
+            file=path.name,
+            reason="There is no such folder or file.",
+            remedy="Check the spelling, and that the server may read it.",
+        )
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head[:2] != b"PK" and path.suffix.casefold() != ".zip":
+        raise BadSource(
+            file=path.name,
+            reason="It is neither a folder nor a zip.",
+            remedy="Give the folder that the images and tables are in, or a zip of it.",
+        )
+    return _without_clutter(open_archive(path, limits))
+
+
+def _of_folder(root: Path, limits: ArchiveLimits) -> Listing:
+    files: list[SourceFile] = []
+    for file in _walked(root, root, 0):
+        files.append(file)
+        if len(files) > limits.entries:
+            raise BadSource(
+                file=root.name,
+                reason=f"The folder has more than {limits.entries:,} files.",
+                remedy="Leave out what is not an image of the two classes.",
+            )
+    kept = _without_clutter(files)
+    check_distinct(file.name for file in kept.files)
+    return kept
+
+
+def _walked(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
+    if depth > DEEPEST:
+        raise BadSource(
+            file=str(folder.relative_to(root)),
+            reason=f"Folders are nested more than {DEEPEST} deep.",
+            remedy="Put the images into one folder for each class.",
+        )
+    for path in sorted(folder.iterdir()):
+        status = path.lstat()
+        raw = os.fsencode(path.relative_to(root))
+        name = unicodedata.normalize("NFC", decoded_name(raw))
+        if stat.S_ISDIR(status.st_mode) and not is_clutter(name):
+            yield from _walked(root, path, depth + 1)
+        elif stat.S_ISREG(status.st_mode) or is_clutter(name):
+            yield DiskFile(path, name if is_clutter(name) else checked_name(name), status.st_size)
+        else:
+            raise BadSource(
+                file=name,
+                reason="It is a link or a device, not a file.",
+                remedy="Put the file itself into the folder, or remove the link.",
+            )
+
+
+def _without_clutter(files: Sequence[SourceFile]) -> Listing:
+    kept = [file for file in files if not is_clutter(file.name)]
+    kept.sort(key=lambda file: file.name)
+    return Listing(files=tuple(kept), clutter=len(files) - len(kept))
+
+
+def unwrapped(files: Sequence[SourceFile]) -> dict[str, SourceFile]:
+    """The files by their names below the one folder that wraps everything, if there is one."""
+    prefix = ""
+    while wrapping := _wrapping([file.name.removeprefix(prefix) for file in files]):
+        prefix += wrapping
+    relative = [replace(file, name=file.name.removeprefix(prefix)) for file in files]
+    return {file.name: file for file in relative}
+
+
+def _wrapping(names: Sequence[str]) -> str | None:
+    """The folder that holds everything but documents, unless it is itself a class."""
+    names = [name for name in names if not is_document(name)]
+    tops = {name.partition("/")[0] for name in names}
+    if len(tops) != 1 or any("/" not in name for name in names):
+        return None
+    top = f"{tops.pop()}/"
+    inside = [name.removeprefix(top) for name in names]
+    # Images directly in the folder make it a class; beside a table they do not.
+    if any(is_table(name) for name in inside) or all("/" in name for name in inside):
+        return top
+    return None
+
+
+def is_document(name: str) -> bool:
+    """Notes, licences and the like, which nobody means as an image."""
+    return name.casefold().endswith(DOCUMENT_ENDINGS)
+
+
+def is_table(name: str) -> bool:
+    """A manifest or features: only in the uppermost folder."""
+    return "/" not in name and name.casefold().endswith((".csv", ".npz"))
