@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -14,6 +14,9 @@ SQLITE_OPTIONS = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
 }
+DATABASE_REMEDY = (
+    "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
+)
 
 
 def text(name: str, default: str = "") -> str:
@@ -81,20 +84,34 @@ def database(data_dir: Path) -> dict[str, Any]:
         }
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
-        raise ImproperlyConfigured(
-            "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
-        )
+        raise ImproperlyConfigured(DATABASE_REMEDY)
+    pool = {"min_size": 1, "max_size": number("JEDI_DB_POOL", 8), "timeout": 10}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.strip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or "") or _database_password(),
-        "HOST": unquote(parts.hostname or ""),
-        "PORT": str(parts.port or ""),
-        "OPTIONS": {"pool": {"min_size": 1, "max_size": number("JEDI_DB_POOL", 8), "timeout": 10}},
+        "HOST": _host(parts),
+        "PORT": _port(parts),
+        # Parameters of the address, sslmode for example, go to the driver as they are.
+        "OPTIONS": {**dict(parse_qsl(parts.query)), "pool": pool},
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def _host(parts: SplitResult) -> str:
+    """The host as it was written: the folder of a socket may have capital letters."""
+    written = parts.netloc.rpartition("@")[2]
+    is_socket = written.lower().startswith("%2f")
+    return unquote(written.partition(":")[0] if is_socket else parts.hostname or "")
+
+
+def _port(parts: SplitResult) -> str:
+    try:
+        return str(parts.port or "")
+    except ValueError as error:
+        raise ImproperlyConfigured(DATABASE_REMEDY) from error
 
 
 def _database_password() -> str:
