@@ -9,6 +9,8 @@ from . import environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 JEDI_DATA_DIR = Path(environment.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).resolve()
+# How many proxies of our own stand before the server.
+JEDI_PROXIES = environment.number("JEDI_PROXIES", 0)
 JEDI_PUBLIC_URL = environment.text("JEDI_PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 
 # The stages of a session, in order. The apps do not import each other: they meet here.
@@ -97,7 +99,7 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 # Participants leave no trace here; only attempts to sign in to the admin are counted.
 AXES_DISABLE_ACCESS_LOG = True
-AXES_IPWARE_PROXY_COUNT = environment.number("JEDI_PROXIES", 0)
+AXES_CLIENT_IP_CALLABLE = "jedi_web.proxies.client_address"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -132,7 +134,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["studies.parsers.SmallJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {"join": environment.text("JEDI_JOIN_RATE", "240/min")},
-    "NUM_PROXIES": environment.number("JEDI_PROXIES", 0),
+    "NUM_PROXIES": JEDI_PROXIES,
     "EXCEPTION_HANDLER": "studies.api_errors.error_reply",
     "UNAUTHENTICATED_USER": None,
 }
@@ -171,7 +173,7 @@ if environment.flag("JEDI_HTTPS"):
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
-    if environment.number("JEDI_PROXIES", 0):
+    if JEDI_PROXIES:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 LOGGING = {

@@ -1,0 +1,169 @@
+"""Deployment settings: from the environment, checked at the start, with the remedy in the message."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from jedi_web import environment
+from tests.site import at_once
+
+ROOT = Path(__file__).resolve().parents[2]
+PRODUCTION = {
+    "JEDI_HTTPS": "1",
+    "JEDI_PROXIES": "1",
+    "JEDI_PUBLIC_URL": "https://study.example.org",
+    "JEDI_ALLOWED_HOSTS": "study.example.org",
+    "JEDI_CSRF_TRUSTED_ORIGINS": "https://study.example.org",
+}
+
+
+def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("JEDI_") and name not in {"DATABASE_URL", "DJANGO_SETTINGS_MODULE"}
+    }
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env=clean | {"JEDI_DATA_DIR": str(folder)} | variables,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_deployment_check_is_clean_with_production_settings(tmp_path):
+    checked = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "no issues" in checked.stdout
+
+
+def test_the_models_and_the_migrations_agree(tmp_path):
+    checked = manage(tmp_path, "makemigrations", "--check", "--dry-run")
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("JEDI_HTTPS", "maybe", "JEDI_HTTPS is 'maybe'. Set it to 1 or 0."),
+        ("JEDI_PROXIES", "-1", "Set it to a whole number, 0 or more."),
+        ("DATABASE_URL", "mysql://user@host/name", "must look like postgres://user:password@host:5432/name"),
+        ("DATABASE_URL", "postgres://user@host", "Unset it to use SQLite"),
+        ("DATABASE_URL", "postgres://user@host:many/name", "must look like postgres://"),
+    ],
+)  # fmt: skip
+def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
+    monkeypatch, tmp_path, name, value, remedy
+):
+    monkeypatch.setenv(name, value)
+    read = {
+        "JEDI_HTTPS": lambda: environment.flag("JEDI_HTTPS"),
+        "JEDI_PROXIES": lambda: environment.number("JEDI_PROXIES", 0),
+        "DATABASE_URL": lambda: environment.database(tmp_path),
+    }
+    with pytest.raises(ImproperlyConfigured, match=re.escape(remedy)):
+        read[name]()
+
+
+def test_a_wrong_setting_stops_the_real_start(tmp_path):
+    stopped = manage(tmp_path, "check", DATABASE_URL="oracle://somewhere")
+    assert stopped.returncode != 0
+    assert "Unset it to use SQLite" in stopped.stderr
+
+
+def test_sqlite_is_the_default_and_safe_for_many_writers(monkeypatch, tmp_path):
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    settings = environment.database(tmp_path)
+    assert settings["NAME"] == tmp_path / "db.sqlite3"
+    assert settings["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert "journal_mode=WAL" in settings["OPTIONS"]["init_command"]
+
+
+def test_postgres_is_one_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv(
+        "DATABASE_URL", "postgres://jedi:p%40ss%2Fword@db.example.org:5433/my%20study"
+    )
+    settings = environment.database(tmp_path)
+    assert settings["ENGINE"] == "django.db.backends.postgresql"
+    assert (settings["USER"], settings["PASSWORD"]) == ("jedi", "p@ss/word")
+    assert (settings["HOST"], settings["PORT"]) == ("db.example.org", "5433")
+    assert settings["NAME"] == "my study"
+    assert "pool" in settings["OPTIONS"]
+
+
+def test_parameters_of_the_database_address_are_not_dropped(monkeypatch, tmp_path):
+    """Somebody who writes sslmode=require must not get an open connection instead."""
+    monkeypatch.setenv("DATABASE_URL", "postgres://jedi@db/name?sslmode=require&connect_timeout=5")
+    options = environment.database(tmp_path)["OPTIONS"]
+    assert options["sslmode"] == "require"
+    assert options["connect_timeout"] == "5"
+
+
+def test_the_folder_of_a_socket_keeps_its_capital_letters(monkeypatch, tmp_path):
+    monkeypatch.setenv("DATABASE_URL", "postgres://jedi@%2Fsrv%2FPostgres/name")
+    assert environment.database(tmp_path)["HOST"] == "/srv/Postgres"
+
+
+def test_the_database_password_can_come_from_a_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("DATABASE_URL", "postgres://jedi@db/jedi")
+    (tmp_path / "password").write_text("drawn at random\n")
+    monkeypatch.setenv("JEDI_DB_PASSWORD_FILE", str(tmp_path / "password"))
+    assert environment.database(tmp_path)["PASSWORD"] == "drawn at random"
+    monkeypatch.setenv("JEDI_DB_PASSWORD_FILE", str(tmp_path / "nothing"))
+    with pytest.raises(ImproperlyConfigured, match="Correct the path"):
+        environment.database(tmp_path)
+
+
+@pytest.fixture
+def no_key(monkeypatch):
+    monkeypatch.delenv("JEDI_SECRET_KEY", raising=False)
+
+
+@pytest.mark.usefixtures("no_key")
+def test_the_secret_key_file_is_made_once_and_for_its_owner_only(tmp_path):
+    first = environment.secret_key(tmp_path / "data")
+    file = tmp_path / "data" / "secret_key"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(first) >= 50
+    assert environment.secret_key(tmp_path / "data") == first
+    assert [path.name for path in file.parent.iterdir()] == ["secret_key"]
+
+
+@pytest.mark.usefixtures("no_key")
+def test_processes_that_start_together_agree_on_one_key(tmp_path):
+    keys = at_once([lambda: environment.secret_key(tmp_path / "data")] * 24)
+    assert len(set(keys)) == 1
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["secret_key"]
+
+
+@pytest.mark.usefixtures("no_key")
+def test_a_key_that_cannot_be_written_names_the_remedy(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ImproperlyConfigured, match="set JEDI_SECRET_KEY"):
+        environment.secret_key(tmp_path / "file")
+
+
+def test_every_variable_that_is_read_is_explained():
+    read = set()
+    for path in [*(ROOT / "jedi_web").glob("*.py"), ROOT / "docker-compose.yml"]:
+        read |= set(re.findall(r"\b(JEDI_[A-Z_]+|DATABASE_URL|WEB_[A-Z]+)\b", path.read_text()))
+    in_settings = {"JEDI_STAGES"}
+    explained = set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    assert read - in_settings <= explained
+    assert explained - read <= {"HOST", "PORT"}
+
+
+def test_nothing_secret_is_committed():
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    names = set(listed.split())
+    assert not {
+        name for name in names if re.search(r"(^|/)(\.env|secret_key|.*\.sqlite3|.*\.pem)$", name)
+    }
+    assert not re.search(r"SECRET_KEY\s*=\s*[\"']", (ROOT / "jedi_web" / "settings.py").read_text())
