@@ -161,6 +161,8 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 X_FRAME_OPTIONS = "DENY"
+# Sites that may show the worker's pages inside their own; nobody may frame the admin.
+JEDI_FRAME_ANCESTORS = environment.words("JEDI_FRAME_ANCESTORS")
 SESSION_COOKIE_HTTPONLY = True
 CSRF_COOKIE_HTTPONLY = True
 

@@ -36,7 +36,7 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
             return Response(
                 error_body("not_found", "There is nothing here."), status.HTTP_404_NOT_FOUND
             )
-        case OperationalError():
+        case OperationalError() if is_busy(error):
             logger.warning("the database did not answer in time", exc_info=error)
             busy = error_body(
                 "busy", "The server is busy. Send the same request again in a moment."
@@ -47,6 +47,13 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
         "server_error", "Something went wrong here. Nothing was lost; please try again."
     )
     return Response(sorry, status.HTTP_500_INTERNAL_SERVER_ERROR)
+
+
+def is_busy(error: OperationalError) -> bool:
+    """Whether waiting helps: a lock or a connection was not to be had in time. A missing table is another matter."""
+    return any(
+        word in str(error).lower() for word in ("lock", "timeout", "timed out", "connection")
+    )
 
 
 def _by_field(detail: Any) -> dict[str, Any]:

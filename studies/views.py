@@ -4,30 +4,36 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
 
 from . import services, stages
 from .errors import SessionError
+from .framing import framable
 from .models import Participant, Study
 
 # What a page needs to show nine pictures or one large image with its two buttons.
-MIN_WIDTH, MIN_HEIGHT = 300, 400
+MIN_WIDTH, MIN_HEIGHT = 300, 340
 A_YEAR = 31_536_000
 
 
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "home.html")
 
 
-@require_GET
+@require_safe
 def health(request: HttpRequest) -> HttpResponse:
     """For a container's health check: the process answers and the database can be read."""
     Study.objects.exists()
     return HttpResponse("ok\n", content_type="text/plain")
 
 
-@require_http_methods(["GET", "POST"])
+# Whoever is framed by another site has no cookies here, so the form carries no secret of one. None is
+# needed: joining a study is open to everybody and acts for nobody.
+@csrf_exempt
+@framable
+@require_http_methods(["GET", "HEAD", "POST"])
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
     """The study's public link. Looking creates nothing; pressing the button joins or resumes."""
     study = get_object_or_404(Study, slug=slug)
@@ -92,7 +98,8 @@ def _cookie_name(study: Study) -> str:
     return f"jedi_session_{study.pk}"
 
 
-@require_GET
+@framable
+@require_safe
 def session(request: HttpRequest, token: str) -> HttpResponse:
     """The shell of the worker's page; everything else comes through the API."""
     participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
@@ -105,7 +112,7 @@ def session(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "worker/session.html", context)
 
 
-@require_GET
+@require_safe
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
     participant = get_object_or_404(
