@@ -1,0 +1,37 @@
+"""The browser of the tests: the system's own Chromium, without a window."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def find_chromium() -> str:
+    for name in NAMES:
+        if path := shutil.which(name):
+            return path
+    raise RuntimeError(
+        f"No browser on the PATH: the tests look for {', '.join(NAMES)}. "
+        "Install one, for example with: apt-get install chromium"
+    )
+
+
+@contextmanager
+def running_chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        yield browser
+        browser.close()

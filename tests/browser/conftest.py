@@ -1,0 +1,92 @@
+"""A deployed site, a browser, and visitors whose every fault fails the test.
+
+These tests run in a process of their own: Playwright leaves an event loop behind, and Django refuses to use a database
+beside one. So they touch no model here; studies are made, and rows read, outside Django.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.site import Site, running_site
+from tests.worker import Worker
+
+from .chromium import running_chromium
+from .visitor import Visitor
+
+DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+}
+# A round of two pictures takes two seconds.
+QUICK = {"memory_extra_seconds": 0, "memory_max_length": 2}
+
+Visit = Callable[..., Visitor]
+MakeStudy = Callable[..., str]
+Join = Callable[..., Worker]
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    with running_site(processes=2, threads=4) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with running_chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def study(site: Site) -> MakeStudy:
+    """The link name of a quick study with these settings; made once, then shared."""
+    made: dict[str, str] = {}
+
+    def make(**fields: Any) -> str:
+        settings = json.dumps(fields, sort_keys=True)
+        if settings not in made:
+            made[settings] = site.make_study(**(QUICK | fields))
+        return made[settings]
+
+    return make
+
+
+@pytest.fixture
+def join(site: Site, study: MakeStudy) -> Join:
+    """Somebody who has come as far as a stage without a browser."""
+
+    def go_to(stage: str, slug: str = "", answers: int = 0, **parameters: str) -> Worker:
+        worker = Worker(slug or study(), site.client(), **parameters)
+        worker.go_to(stage)
+        for _ in range(answers):
+            worker.answer_current()
+        return worker
+
+    return go_to
+
+
+@pytest.fixture
+def visit(site: Site, browser: Browser) -> Iterator[Visit]:
+    """Opens browsers that know nothing of each other."""
+    visitors: list[Visitor] = []
+
+    def open_browser(path: str = "", port: int = site.port, **options: Any) -> Visitor:
+        context = browser.new_context(**(DESKTOP | options))
+        visitor = Visitor(context, f"http://127.0.0.1:{port}")
+        visitors.append(visitor)
+        if path:
+            visitor.open(path)
+        return visitor
+
+    yield open_browser
+    faults = [fault for visitor in visitors for fault in visitor.faults]
+    for visitor in visitors:
+        visitor.context.close()
+    assert not faults, "\n".join(faults)

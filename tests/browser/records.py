@@ -1,0 +1,102 @@
+"""What the server has stored, read from the database file itself."""
+
+import csv
+import io
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from tests.site import Site
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One stored task: what was answered, and whether it was right."""
+
+    position: int
+    answer: Any
+    is_correct: bool | None
+    response_ms: float | None
+    server_ms: float | None
+    image: str = ""
+    label: str = ""
+    is_first_showing: bool = True
+
+
+@dataclass(frozen=True)
+class Round:
+    position: int
+    pictures: list[str]
+    restored: list[str] | None
+    is_correct: bool | None
+    exposure_ms: int
+    shown_ms: float | None
+    exposures: int
+
+
+SERVER_MS = "(julianday(t.answered_at) - julianday(t.created_at)) * 86400000.0"
+LABELS = """
+    SELECT t.position,
+           CASE t.answer WHEN 1 THEN d.positive_class WHEN -1 THEN d.negative_class END,
+           t.is_correct, t.response_ms, {server_ms}, e.key,
+           CASE e.label WHEN 1 THEN d.positive_class ELSE d.negative_class END, {first}
+    FROM {table} t
+    JOIN studies_participant p ON p.id = t.participant_id
+    JOIN studies_example e ON e.id = t.example_id
+    JOIN studies_dataset d ON d.id = e.dataset_id
+    WHERE p.token = %s ORDER BY t.position
+"""
+
+
+def teaching_steps(site: Site, token: str) -> list[Answered]:
+    sql = LABELS.format(
+        server_ms=SERVER_MS, table="teaching_teachingstep", first="t.is_first_showing"
+    )
+    return [Answered(*row) for row in site.rows(sql, token)]
+
+
+def evaluation_items(site: Site, token: str) -> list[Answered]:
+    sql = LABELS.format(server_ms=SERVER_MS, table="evaluation_evaluationitem", first="1")
+    return [Answered(*row) for row in site.rows(sql, token)]
+
+
+def memory_rounds(site: Site, token: str) -> list[Round]:
+    rows = site.rows(
+        "SELECT t.position, t.pictures, t.restored, t.is_correct, t.exposure_ms, t.shown_ms, t.exposures "
+        "FROM memorytest_memoryround t JOIN studies_participant p ON p.id = t.participant_id "
+        "WHERE p.token = %s ORDER BY t.position",
+        token,
+    )
+    return [
+        Round(position, json.loads(pictures), json.loads(restored) if restored else None, *others)
+        for position, pictures, restored, *others in rows
+    ]
+
+
+def given_labels(site: Site, token: str) -> dict[int, str]:
+    """Every class that is stored as an answer, by position."""
+    rows = [*teaching_steps(site, token), *evaluation_items(site, token)]
+    return {row.position: row.answer for row in rows if row.answer is not None}
+
+
+def participant(site: Site, token: str, *columns: str) -> tuple[Any, ...]:
+    names = ", ".join(columns)
+    return site.rows(f"SELECT {names} FROM studies_participant WHERE token = %s", token)[0]
+
+
+def gain_row(site: Site, slug: str, token: str) -> dict[str, str]:
+    """The participant's line of the CSV that a researcher gets."""
+    table = csv.DictReader(io.StringIO(site.python("manage.py", "export_gain", slug)))
+    (code,) = participant(site, token, "code")
+    return next(row for row in table if row["participant"] == code)
+
+
+def let_it_expire(site: Site, token: str) -> None:
+    """Sets the clock of a session back, as if nobody had been there for a year."""
+    with closing(sqlite3.connect(site.data_dir / "db.sqlite3", timeout=20)) as database, database:
+        database.execute(
+            "UPDATE studies_participant SET last_seen_at = datetime('now', '-1 year') WHERE token = ?",
+            [token],
+        )

@@ -1,0 +1,144 @@
+"""A worker takes a whole study by mouse, by touch and by keyboard alone; what was done is what was stored."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.site import Site
+
+from . import records
+from .conftest import DESKTOP, PHONE, MakeStudy, Visit
+from .hands import Finger, Hands, Keyboard, Mouse
+from .visitor import Visitor
+
+# Restored in turn: two pictures, three pictures; then the second trial ends at once.
+RIGHT_ROUNDS = (True, True, False)
+PATTERN = (1, 2, 2, 1, 2, 1, 1)
+
+
+@dataclass
+class Given:
+    """What a person did, noted while doing it."""
+
+    orders: dict[int, list[str]] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+    verdicts: dict[int, str] = field(default_factory=dict)
+
+
+class Journey:
+    """Goes from screen to screen as a person does, by what is in sight."""
+
+    def __init__(self, visitor: Visitor, hands: Hands) -> None:
+        self.visitor = visitor
+        self.hands = hands
+        self.given = Given()
+
+    def take(self, link: str) -> Given:
+        self.visitor.open(link)
+        screen = self.visitor.now()
+        while not screen.startswith("done"):
+            name, _, position = screen.partition(" ")
+            getattr(self, name.replace("-", "_"))(int(position or 0))
+            screen = self.visitor.next_screen(screen)
+        return self.given
+
+    def entry(self, _: int) -> None:
+        self.hands.press("#entry-begin")
+
+    def consent(self, _: int) -> None:
+        self.hands.press("#consent-agree")
+
+    def check(self, _: int) -> None:
+        self.hands.press("#check-continue:enabled")
+
+    def intro_memory(self, _: int) -> None:
+        self.hands.press("#intro-begin")
+
+    intro_teaching = intro_evaluation = intro_memory
+
+    def memory_ready(self, _: int) -> None:
+        self.hands.press("#memory-show:enabled")
+
+    def memory_display(self, _: int) -> None:
+        """Looks; the pictures go by themselves."""
+
+    def memory_recall(self, position: int) -> None:
+        shown = self.visitor.shown_order(position)
+        is_right = RIGHT_ROUNDS[len(self.given.orders)]
+        self.given.orders[position] = shown if is_right else shown[::-1]
+        self.hands.arrange(self.given.orders[position])
+        self.hands.press("#memory-submit")
+
+    def memory_feedback(self, _: int) -> None:
+        self.hands.press("#feedback-continue")
+
+    def teaching(self, position: int) -> None:
+        choice = PATTERN[len(self.given.labels) % len(PATTERN)]
+        self.visitor.look_at_the_picture()
+        self.given.labels[position] = self.visitor.classes()[choice - 1]
+        self.hands.choose(choice)
+
+    evaluation = teaching
+
+    def teaching_feedback(self, position: int) -> None:
+        self.given.verdicts[position] = self.visitor.text("#feedback-label")
+        self.hands.press("#feedback-continue")
+
+
+@pytest.mark.parametrize(
+    ("hands", "device"), [(Mouse, DESKTOP), (Finger, PHONE), (Keyboard, DESKTOP)]
+)
+def test_a_whole_session_is_stored_as_it_was_done(
+    hands: type[Hands], device: dict, site: Site, visit: Visit, study: MakeStudy
+) -> None:
+    slug = study(memory_max_length=3, completion_code="C0FFEE")
+    visitor = visit(**device)
+    given = Journey(visitor, hands(visitor)).take(f"/s/{slug}/")
+
+    token = visitor.token
+    assert visitor.text("#completion-code") == "C0FFEE"
+    assert_memory_is_stored(site, token, given)
+    assert_labels_are_stored(site, token, given)
+    accuracy = assert_gain_is_right(site, slug, token)
+    assert visitor.text("#score").startswith(f"{round(100 * accuracy)} %")
+
+
+def assert_memory_is_stored(site: Site, token: str, given: Given) -> None:
+    rounds = records.memory_rounds(site, token)
+    assert {row.position: row.restored for row in rounds} == given.orders
+    assert [bool(row.is_correct) for row in rounds] == list(RIGHT_ROUNDS)
+    assert [len(row.pictures) for row in rounds] == [2, 3, 2]
+    for row in rounds:
+        assert row.exposure_ms == 1000 * len(row.pictures)
+        assert row.shown_ms is not None
+        assert row.shown_ms >= row.exposure_ms - 50
+        assert row.exposures == 1
+
+
+def assert_labels_are_stored(site: Site, token: str, given: Given) -> None:
+    steps, items = records.teaching_steps(site, token), records.evaluation_items(site, token)
+    assert len(steps) == len(items) == 6
+    assert {row.position: row.answer for row in (*steps, *items)} == given.labels
+    assert {row.position: row.label for row in steps} == given.verdicts
+    for row in (*steps, *items):
+        assert row.is_correct == (row.answer == row.label)
+        assert row.response_ms is not None
+        # By the page's clock from paint to answer: never longer than the server saw the task open.
+        assert 150 <= row.response_ms <= row.server_ms + 50
+
+
+def assert_gain_is_right(site: Site, slug: str, token: str) -> float:
+    """The gain of the CSV is the one that a second calculation from the stored answers gives."""
+    steps, items = records.teaching_steps(site, token), records.evaluation_items(site, token)
+    first_answers = {row.image: row.is_correct for row in reversed(steps)}
+    first_seen = sum(map(bool, first_answers.values())) / len(first_answers)
+    accuracy = sum(bool(row.is_correct) for row in items) / len(items)
+    row = records.gain_row(site, slug, token)
+    assert row["status"] == "done"
+    assert (row["memory_length_1"], row["memory_length_2"]) == ("3", "1")
+    assert float(row["memory_span"]) == 3
+    assert int(row["unique_examples"]) == len(first_answers)
+    assert float(row["first_seen_accuracy"]) == pytest.approx(first_seen)
+    assert float(row["evaluation_accuracy"]) == pytest.approx(accuracy)
+    assert float(row["teaching_gain"]) == pytest.approx(accuracy - first_seen)
+    return accuracy

@@ -1,0 +1,179 @@
+"""A person at a browser: opens pages, waits for screens, and notes everything that is not as it should be."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+
+# Runs before anything of the page: tells every screen as it appears, and what the policy refused.
+OBSERVER = """
+(() => {
+  document.addEventListener("securitypolicyviolation", (event) =>
+    report({ fault: `refused by the policy: ${event.violatedDirective} ${event.blockedURI}` }));
+  let lastScreen = "";
+  let lastProgress = "";
+  const look = () => {
+    const root = document.querySelector("[data-screen]");
+    const screen = root && `${root.dataset.screen} ${root.dataset.position ?? ""}`;
+    if (root && screen !== lastScreen) {
+      lastScreen = screen;
+      const pictures = [...root.querySelectorAll(".tile img")];
+      report({
+        screen: root.dataset.screen,
+        position: Number(root.dataset.position ?? 0),
+        pictures: pictures.map((picture) => picture.src.split("/").pop()),
+        areDecoded: pictures.every((picture) => picture.complete && picture.naturalWidth > 0),
+      });
+    }
+    const parts = [...document.querySelectorAll("#progress [data-stage]")];
+    const progress = parts.map(({ dataset }) => [dataset.stage, dataset.done, dataset.total ?? ""]);
+    if (parts.length && String(progress) !== lastProgress) {
+      lastProgress = String(progress);
+      report({ progress });
+    }
+  };
+  new MutationObserver(look).observe(document, { childList: true, subtree: true });
+})();
+"""
+
+SCREEN_OTHER_THAN = """
+(before) => {
+  const root = document.querySelector("[data-screen]");
+  const now = root && `${root.dataset.screen} ${root.dataset.position ?? ""}`;
+  return now && !now.startsWith("loading") && now !== before && now;
+}
+"""
+
+# The page takes no answer in the first 150 ms after the image was painted.
+LONG_ENOUGH_TO_SEE = """
+() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 180)));
+})
+"""
+
+
+class Visitor:
+    """One browser of one person. Further pages of it are tabs."""
+
+    def __init__(self, context: BrowserContext, base_url: str) -> None:
+        self.context = context
+        self.base_url = base_url
+        self.faults: list[str] = []
+        self.screens: list[dict[str, Any]] = []
+        self.progress: list[list[list[str]]] = []
+        self.requests: list[Request] = []
+        context.set_default_timeout(30_000)
+        context.expose_binding("report", self._reported)
+        context.add_init_script(OBSERVER)
+        context.on("request", self._requested)
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self.faults.append(f"page error: {error.error}"))
+        self.page: Page = context.new_page()
+
+    def _reported(self, _source: Any, news: dict[str, Any]) -> None:
+        if "fault" in news:
+            self.faults.append(news["fault"])
+        elif "progress" in news:
+            self.progress.append(news["progress"])
+        else:
+            self.screens.append(news)
+
+    def _requested(self, request: Request) -> None:
+        self.requests.append(request)
+        if not request.url.startswith((self.base_url + "/", "data:", "blob:")):
+            self.faults.append(f"request to another host: {request.url}")
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.faults.append(f"console {message.type}: {message.text}")
+
+    @contextmanager
+    def expecting(self, pattern: str) -> Iterator[None]:
+        """For trouble that the test makes: the browser itself writes of failed requests to the console."""
+        before = len(self.faults)
+        yield
+        new = [fault for fault in self.faults[before:] if not re.search(pattern, fault)]
+        self.faults[before:] = new
+
+    def new_tab(self) -> "Visitor":
+        """The same browser seen through another page."""
+        tab = object.__new__(Visitor)
+        tab.__dict__ = self.__dict__ | {"page": self.context.new_page()}
+        return tab
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.base_url + path)
+
+    # Screens
+
+    def now(self) -> str:
+        """The name and the position of the screen in sight."""
+        return self.next_screen("")
+
+    def next_screen(self, before: str) -> str:
+        """Waits for a screen other than this one."""
+        return str(self.page.wait_for_function(SCREEN_OTHER_THAN, arg=before).json_value())
+
+    def see(self, screen: str) -> None:
+        self.page.wait_for_selector(f'[data-screen="{screen}"]')
+
+    def see_position(self, screen: str, position: int) -> None:
+        self.page.wait_for_selector(f'[data-screen="{screen}"][data-position="{position}"]')
+
+    @property
+    def position(self) -> int:
+        return int(self.page.get_attribute("[data-position]", "data-position") or 0)
+
+    @property
+    def token(self) -> str:
+        return self.page.url.rstrip("/").rpartition("/")[2]
+
+    def text(self, selector: str) -> str:
+        return self.page.inner_text(selector)
+
+    def announced(self, words: str) -> None:
+        self.page.wait_for_function(
+            "words => document.getElementById('announcer').textContent.includes(words)", arg=words
+        )
+
+    def look_at_the_picture(self) -> None:
+        """Waits until an answer counts."""
+        self.page.wait_for_selector("#choice-1:enabled")
+        self.page.evaluate(LONG_ENOUGH_TO_SEE)
+
+    def classes(self) -> list[str]:
+        return [str(self.page.get_attribute(f"#choice-{n}", "data-label")) for n in (1, 2)]
+
+    def tiles(self) -> list[str]:
+        """The pictures of the memory test in the order in which they lie now."""
+        return self.page.eval_on_selector_all(
+            "#tiles .tile", "tiles => tiles.map((tile) => tile.dataset.id)"
+        )
+
+    def shown_order(self, position: int) -> list[str]:
+        """The pictures as this person saw them in the timed display."""
+        displays = self.displays(position)
+        assert displays, f"the pictures of position {position} were never shown"
+        return displays[-1]["pictures"]
+
+    def displays(self, position: int) -> list[dict[str, Any]]:
+        return [
+            seen
+            for seen in self.screens
+            if seen["screen"] == "memory-display" and seen["position"] == position
+        ]
+
+    # What takes a person past a screen, for tests that are about another one
+
+    def pass_check(self) -> None:
+        self.see("check")
+        self.page.click("#check-continue")
+
+    def begin(self) -> None:
+        self.page.click("#intro-begin")
+
+    def answer(self, choice: int = 1) -> None:
+        self.look_at_the_picture()
+        self.page.click(f"#choice-{choice}")
