@@ -1,5 +1,6 @@
 """Makes a study from the command line, with the same checks as the admin."""
 
+import math
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,11 @@ def apply_setting(study: Study, setting: str) -> None:
         raise CommandError(
             f"--set {setting}: write FIELD=VALUE with one of {', '.join(sorted(settable))}."
         )
+    field = settable[name]
     try:
-        setattr(study, name, settable[name].to_python(value or None))
+        number_or_text = field.to_python(None if field.null and not value else value)
     except ValidationError as error:
         raise CommandError(f"--set {setting}: {' '.join(error.messages)}") from error
+    if isinstance(number_or_text, float) and not math.isfinite(number_or_text):
+        raise CommandError(f"--set {setting}: give a number.")
+    setattr(study, name, number_or_text)
