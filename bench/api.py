@@ -1,0 +1,255 @@
+"""Drives sessions through the API of a real server on loopback: `python -m bench.api [--postgres]`.
+
+The server is the product's own gunicorn on a fresh data folder with the demo study. Every worker is a thread with
+one connection that takes part as a page would, without waiting to think. Time is the client's, CPU and memory are
+the server's, read from /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from socket import socket
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CONCURRENCY = (1, 8, 32)
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Server:
+    port: int
+    process: subprocess.Popen[bytes]
+
+    def processes(self) -> list[int]:
+        """The master and its workers."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return [self.process.pid, *map(int, children.split())]
+
+    def cpu_seconds(self) -> float:
+        return sum(cpu_seconds(pid) for pid in self.processes())
+
+    def memory_mb(self) -> float:
+        """Pages that are shared count once: the sum of the proportional set sizes."""
+        return sum(proportional_kb(pid) for pid in self.processes()) / 1024
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def proportional_kb(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
+
+
+@contextmanager
+def running_server(database_url: str) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder, closing(socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+        probe.close()
+        environment = os.environ | {
+            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
+            "JEDI_DATA_DIR": folder,
+            "DATABASE_URL": database_url,
+            "JEDI_JOIN_RATE": "1000000/min",
+            "HOST": "127.0.0.1",
+            "PORT": str(port),
+        }
+        run = [sys.executable, "manage.py", "prepare"]
+        subprocess.run(run, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+        command = ["-m", "gunicorn", "-c", "jedi_web/gunicorn_conf.py", "--log-level", "error"]
+        process = subprocess.Popen(
+            [sys.executable, *command, "jedi_web.wsgi"], cwd=ROOT, env=environment
+        )
+        try:
+            wait_until_ready(port)
+            yield Server(port, process)
+        finally:
+            process.send_signal(signal.SIGQUIT)
+            process.wait(120)
+
+
+def wait_until_ready(port: int) -> None:
+    for _ in range(300):
+        try:
+            Client(port).get("/healthz")
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("The server did not start.")
+
+
+class Client:
+    """One kept connection; a request that finds it closed is sent again, as the API allows."""
+
+    def __init__(self, port: int) -> None:
+        self.connection = HTTPConnection("127.0.0.1", port, timeout=120)
+
+    def get(self, path: str) -> bytes:
+        return self._send("GET", path, None)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return dict(json.loads(self._send("POST", path, json.dumps(body))))
+
+    def _send(self, method: str, path: str, body: str | None) -> bytes:
+        try:
+            return self._send_once(method, path, body)
+        except (HTTPException, ConnectionError):
+            self.connection.close()
+            return self._send_once(method, path, body)
+
+    def _send_once(self, method: str, path: str, body: str | None) -> bytes:
+        self.connection.request(method, path, body, {"Content-Type": "application/json"})
+        response = self.connection.getresponse()
+        content = response.read()
+        if response.status >= 400:
+            raise SystemExit(f"{method} {path}: {response.status} {content[:300]!r}")
+        return content
+
+
+@dataclass
+class Times:
+    """The milliseconds of every answer, by the kind of the task."""
+
+    by_kind: dict[str, list[float]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, kind: str, ms: float) -> None:
+        with self.lock:
+            self.by_kind.setdefault(kind, []).append(ms)
+
+
+class Worker:
+    """Takes part in the demo study up to the end of a stage."""
+
+    def __init__(self, port: int, times: Times) -> None:
+        self.client = Client(port)
+        self.times = times
+        joined = self.client.post("/api/studies/demo/sessions/", {})
+        self.address = f"/api/sessions/{joined['token']}/"
+        self.state: dict[str, Any] = json.loads(self.client.get(self.address))
+
+    def answer(self) -> None:
+        task = self.state["task"]
+        body = {"position": task["position"]} | self.choose(task)
+        started = time.perf_counter()
+        self.state = self.client.post(self.address + "answers/", body)
+        self.times.add(task["kind"], 1000 * (time.perf_counter() - started))
+
+    def choose(self, task: dict[str, Any]) -> dict[str, Any]:
+        if task["kind"] == "consent":
+            return {"agree": True}
+        if task["kind"] == "memory":
+            shown = self.client.post(self.address + "exposures/", {"position": task["position"]})
+            order = shown["task"]["order"]
+            # Three images in a trial: a medium memory costs the bench too many rounds.
+            return {"order": order if task["length"] < 4 else order[::-1]}
+        label = self.state["session"]["classes"][task["position"] % 2]
+        return {"label": label, "response_ms": 700.0}
+
+    def while_in(self, *kinds: str) -> None:
+        while self.state["task"]["kind"] in kinds:
+            self.answer()
+
+
+def in_threads(workers: list[Worker], *kinds: str) -> float:
+    """Lets all workers answer until they have left these stages; returns the seconds it took."""
+    threads = [threading.Thread(target=worker.while_in, args=kinds) for worker in workers]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - started
+
+
+def measure(server: Server, concurrency: int, sessions: int) -> None:
+    times = Times()
+    workers = [Worker(server.port, times) for _ in range(max(concurrency, sessions))]
+    for first in range(0, len(workers), concurrency):
+        in_threads(workers[first : first + concurrency], "consent", "memory")
+    for kind in ("teaching", "evaluation"):
+        cpu = server.cpu_seconds()
+        elapsed = sum(
+            in_threads(workers[first : first + concurrency], kind)
+            for first in range(0, len(workers), concurrency)
+        )
+        cpu = server.cpu_seconds() - cpu
+        report(concurrency, kind, times.by_kind[kind], elapsed, cpu, server.memory_mb())
+
+
+def warm_up(server: Server) -> None:
+    """Every process imports the engine and maps the pool at its first choice; that is no part of a step."""
+    workers = [Worker(server.port, Times()) for _ in range(8)]
+    in_threads(workers, "consent", "memory", "teaching")
+
+
+def report(
+    concurrency: int, kind: str, ms: list[float], elapsed: float, cpu: float, memory: float
+) -> None:
+    p50, p95 = statistics.median(ms), statistics.quantiles(ms, n=20)[-1]
+    print(
+        f"{concurrency:>8}  {kind:<10} {len(ms):>7} {len(ms) / elapsed:>9.1f} {p50:>8.1f} {p95:>8.1f} "
+        f"{1000 * cpu / len(ms):>10.1f} {memory:>7.0f}",
+        flush=True,
+    )
+
+
+@contextmanager
+def database(wants_postgres: bool) -> Iterator[str]:
+    if not wants_postgres:
+        yield ""
+        return
+    try:
+        from tests.postgres import running_postgres
+    except ImportError as error:
+        raise SystemExit(
+            "A Postgres for the benchmark comes with the development requirements: make lint installs them."
+        ) from error
+    with running_postgres() as server:
+        yield server.create_database("bench")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
+    parser.add_argument(
+        "--sessions",
+        type=int,
+        default=4,
+        help="least number of sessions at each level (all four teachers)",
+    )
+    parser.add_argument("--concurrency", type=int, nargs="+", default=CONCURRENCY)
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        url = stack.enter_context(database(options.postgres))
+        server = stack.enter_context(running_server(url))
+        print(f"{'Postgres' if options.postgres else 'SQLite'}, demo study, gunicorn on loopback\n")
+        print("sessions  answers to   count  answers/s   p50 ms   p95 ms  CPU ms each   MB")
+        warm_up(server)
+        for concurrency in options.concurrency:
+            measure(server, concurrency, options.sessions)
+
+
+if __name__ == "__main__":
+    main()
