@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +49,8 @@ class Draft:
     target: NDArray[np.float64] | None = None
     """w* (d + 1,), the bias last; the pool's own if left out"""
     extractor: str = ""
-    insight: Callable[[Pool], dict[str, Any]] = field(default=lambda pool: {})
-    """What the data set's page tells, worked out from the finished pool"""
+    insight: Callable[[Pool, NDArray[np.intp]], dict[str, Any]] = lambda pool, order: {}
+    """What the data set's page tells, worked out from the finished pool and the order of its rows in `teaching`"""
 
 
 def create_dataset(draft: Draft) -> Dataset:
@@ -70,7 +70,7 @@ def create_dataset(draft: Draft) -> Dataset:
         learning_rate=suggest_learning_rate(pool),
         seed=draft.seed,
         extractor=draft.extractor,
-        insight=draft.insight(pool),
+        insight=draft.insight(pool, order),
     )
     try:
         _write_files(dataset, pool, teaching, draft.evaluation)

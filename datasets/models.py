@@ -57,10 +57,11 @@ class Import(models.Model):
 
     evaluation_per_class = models.PositiveIntegerField(
         "evaluation images of each class",
-        default=50,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(1)],
-        help_text="The paper's evaluation needs 50. The rest of the images make the teaching pool. "
-        "A manifest with a split column decides this itself.",
+        help_text="The rest of the images make the teaching pool. Empty: the paper's 50, or half of the smaller "
+        "class if it is small. A manifest with a split column decides this itself.",
     )
     duplicates = models.CharField(
         "duplicates across the split",

@@ -1,0 +1,249 @@
+"""What is found out about a source before it becomes a data set: images, duplicates, split, features.
+
+Slow parts are kept in the import's folder, so that a second run, after a choice or a crash, only reads them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .duplicates import Duplicates, find_duplicates
+from .errors import Problems
+from .extractors import EXTRACTORS, Description, describe_all
+from .models import Import
+from .preparation import Prepared, prepare_all
+from .sources import Source, check_classes, open_source
+from .split import Policy, Split, split_as_given, split_by_seed
+from .target import Accuracy, Candidate, Comparison, Share, best_of, compare
+from .watch import Watch
+
+# The share of the whole import that has passed when each step ends.
+READ, PREPARED, DESCRIBED, COMPARED = 0.02, 0.35, 0.7, 0.9
+
+
+@dataclass(frozen=True)
+class Examined:
+    """Everything that a data set can be made from."""
+
+    source: Source
+    images: list[Prepared]
+    problems: Problems
+    duplicates: Duplicates
+    split: Split
+    descriptions: dict[str, Description]
+    """kind to descriptions (n, …) of the teaching images"""
+    comparison: Comparison
+
+    @property
+    def teaching(self) -> list[Prepared]:
+        return [self.images[place] for place in self.split.teaching]
+
+    @property
+    def evaluation(self) -> list[Prepared]:
+        return [self.images[place] for place in self.split.evaluation]
+
+    def label(self, image: Prepared) -> int:
+        return 1 if image.label == self.source.classes[1] else -1
+
+    @property
+    def labels(self) -> list[int]:
+        """Of the teaching images."""
+        return [self.label(image) for image in self.teaching]
+
+    def accuracy(self, extractor: str) -> Accuracy | None:
+        named = {candidate.name: candidate for candidate in self.comparison.candidates}
+        return named[extractor].accuracy if extractor in named else None
+
+
+def examine(job: Import, watch: Watch) -> Examined:
+    watch.begin("Reading the source", READ)
+    job.folder.mkdir(parents=True, exist_ok=True)
+    source = open_source(Path(job.source), job.folder)
+    for note in source.notes:
+        watch.note(note)
+    watch.begin(f"Preparing {len(source.images)} images", PREPARED)
+    images, problems = prepare_all(
+        source.images, job.folder / "images", progress=watch.progress, cancelled=watch.cancelled
+    )
+    job.report(findings=job.findings | {"bad_images": [str(bad) for bad in problems.found]})
+    problems.check(skip_bad=job.skips_bad_images)
+    check_classes(Counter(image.label for image in images), job.file_name or job.source)
+    duplicates = find_duplicates(
+        [image.pixel_hash for image in images], [image.perceptual_hash for image in images]
+    )
+    watch.note(f"{len(duplicates.groups)} groups of duplicates")
+    split = split_images(job, images, source.has_split, duplicates)
+    teaching = [images[place] for place in split.teaching]
+    descriptions = describe(job, source, teaching, watch)
+    labels = [1 if image.label == source.classes[1] else -1 for image in teaching]
+    comparison = compare_features(job, teaching, descriptions, labels, watch)
+    return Examined(source, images, problems, duplicates, split, descriptions, comparison)
+
+
+def split_images(
+    job: Import, images: Sequence[Prepared], has_split: bool, duplicates: Duplicates
+) -> Split:
+    """The manifest's own split, or one drawn by the import's seed."""
+    labels, names = [image.label for image in images], [image.name for image in images]
+    policy: Policy = "refuse" if job.duplicates == Import.Duplicates.REFUSE else "keep_together"
+    if has_split:
+        sides = [image.side or "teaching" for image in images]
+        return split_as_given(
+            sides,  # type: ignore[arg-type]  # the source gives no other words
+            labels,
+            names,
+            seed=job.seed,
+            groups=duplicates.groups,
+            policy=policy,
+        )
+    return split_by_seed(
+        labels,
+        names,
+        seed=job.seed,
+        evaluation_per_class=job.evaluation_per_class,
+        groups=duplicates.groups,
+        policy=policy,
+    )
+
+
+def describe(
+    job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
+) -> dict[str, Description]:
+    """The descriptions of the teaching images for every kind of features that is installed."""
+    if source.features is not None:
+        return {"brought": source.features[[image.row for image in teaching]]}
+    kinds = {
+        extractor.kind: extractor
+        for extractor in EXTRACTORS.values()
+        if extractor.reads_images and extractor.missing() is None
+    }
+    described = {}
+    for number, (kind, extractor) in enumerate(kinds.items(), start=1):
+        until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
+        watch.begin(f"Describing the images ({kind})", until)
+        path = job.folder / f"described-{kind}-{fingerprint(teaching)}.npy"
+        if not path.exists():
+            files = [image.file for image in teaching]
+            found = describe_all(
+                extractor, files, progress=watch.progress, cancelled=watch.cancelled
+            )
+            _write_array(path, found)
+        described[kind] = np.load(path, mmap_mode="r", allow_pickle=False)
+    return described
+
+
+def compare_features(
+    job: Import,
+    teaching: Sequence[Prepared],
+    descriptions: dict[str, Description],
+    labels: Sequence[int],
+    watch: Watch,
+) -> Comparison:
+    """How well each kind of features serves a target concept; kept, because it takes a while."""
+    watch.begin("Comparing features", COMPARED)
+    path = job.folder / f"compared-{'-'.join(sorted(descriptions))}-{fingerprint(teaching)}.json"
+    if path.exists():
+        return _comparison_from(json.loads(path.read_text()))
+    seed = job.seed % 2**32
+    comparison = compare(
+        descriptions, labels, seed, progress=watch.progress, cancelled=watch.cancelled
+    )
+    _write_text(path, json.dumps([candidate.as_json() for candidate in comparison.candidates]))
+    return comparison
+
+
+def fingerprint(images: Sequence[Prepared]) -> str:
+    """A short name for these images in this order."""
+    text = "\n".join(f"{image.pixel_hash} {image.label}" for image in images)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _write_array(path: Path, array: Description) -> None:
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
+    draft.rename(path)
+
+
+def _write_text(path: Path, text: str) -> None:
+    draft = path.with_suffix(".draft")
+    draft.write_text(text)
+    draft.rename(path)
+
+
+def _comparison_from(rows: list[dict[str, Any]]) -> Comparison:
+    candidates = tuple(_candidate_from(row) for row in rows)
+    return Comparison(candidates, best_of(candidates))
+
+
+def _candidate_from(row: dict[str, Any]) -> Candidate:
+    accuracy, neighbours = row["accuracy"], row["neighbours"]
+    if accuracy:
+        first, second = accuracy["confusion"]
+        accuracy = Accuracy(
+            **accuracy
+            | {
+                "folds": tuple(accuracy["folds"]),
+                "confusion": (tuple(first), tuple(second)),
+                "probabilities": np.array(accuracy["probabilities"]),
+                "log_losses": tuple(accuracy["log_losses"]),
+            }
+        )
+    return Candidate(
+        **row
+        | {"accuracy": accuracy or None, "neighbours": Share(**neighbours) if neighbours else None}
+    )
+
+
+def findings_of(examined: Examined) -> dict[str, Any]:
+    """What the import's page tells, as plain numbers and words."""
+    sides = {"teaching pool": examined.teaching, "evaluation set": examined.evaluation}
+    counts = {
+        f"{label}, {side}": sum(image.label == label for image in images)
+        for label in examined.source.classes
+        for side, images in sides.items()
+    }
+    names = [image.name for image in examined.images]
+    return {
+        "counts": counts,
+        "duplicates": [[names[place] for place in group] for group in examined.duplicates.groups],
+        "warnings": warnings_of(examined),
+        "candidates": [_described(candidate) for candidate in examined.comparison.candidates],
+        "best": examined.comparison.best,
+    }
+
+
+def warnings_of(examined: Examined) -> list[str]:
+    names = [image.name for image in examined.images]
+    warnings = [
+        "The same picture has both labels: " + ", ".join(names[place] for place in group) + "."
+        for group in examined.split.mixed_groups
+    ]
+    if examined.split.moved:
+        moved = ", ".join(names[place] for place in examined.split.moved)
+        warnings.append(f"Moved to the teaching pool, because a copy is there: {moved}.")
+    return warnings
+
+
+def _described(candidate: Candidate) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": candidate.name,
+        "title": candidate.title,
+        "missing": candidate.missing,
+    }
+    if candidate.accuracy:
+        accuracy = asdict(candidate.accuracy)
+        row["accuracy"] = {
+            f"{part}_percent": f"{100 * accuracy[part]:.1f}" for part in ("mean", "low", "high")
+        }
+    if candidate.neighbours:
+        row["neighbours_percent"] = f"{100 * candidate.neighbours.mean:.1f}"
+    return row

@@ -1,0 +1,70 @@
+"""Imports a data set from the command line, exactly as the admin does."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from datasets import services
+from datasets.models import Import
+
+
+class Command(BaseCommand):
+    help = "Makes a data set of the images in a folder or a zip."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "name", help="the data set's name; one that is in use gets a new version"
+        )
+        parser.add_argument("path", type=Path, help="a folder or a zip")
+        parser.add_argument(
+            "--features",
+            default=Import.BEST,
+            metavar="NAME",
+            help="best (the default: the most accurate that is installed), paper, colour, deep or brought",
+        )
+        parser.add_argument("--evaluation-per-class", type=int, metavar="N")
+        parser.add_argument(
+            "--duplicates",
+            choices=Import.Duplicates.values,
+            default=Import.Duplicates.KEEP_TOGETHER,
+        )
+        parser.add_argument(
+            "--skip-bad", action="store_true", help="leave out images that cannot be read"
+        )
+        parser.add_argument("--seed", type=int, help="for the split; random if left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not options["path"].exists():
+            raise CommandError(f"There is nothing at {options['path']}. Name a folder or a zip.")
+        job = Import(
+            name=options["name"],
+            source=str(options["path"].resolve()),
+            file_name=options["path"].name[:200],
+            extractor=options["features"],
+            duplicates=options["duplicates"],
+            skips_bad_images=options["skip_bad"],
+            evaluation_per_class=options["evaluation_per_class"],
+        )
+        if options["seed"] is not None:
+            job.seed = options["seed"]
+        try:
+            job.full_clean()
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+        job.save()
+        services.run(job, echo=self.stdout.write)
+        if job.state != Import.State.DONE:
+            raise CommandError(job.problem or f"The import is {job.get_state_display()}.")
+        for row in job.findings["candidates"]:
+            self.stdout.write(describe(row))
+        self.stdout.write(f"Data set: {job.dataset}")
+
+
+def describe(row: dict[str, Any]) -> str:
+    if accuracy := row.get("accuracy"):
+        interval = f"{accuracy['low_percent']}–{accuracy['high_percent']} %"
+        return f"{row['title']}: target concept {accuracy['mean_percent']} % ({interval})"
+    return f"{row['title']}: {row['missing']}"

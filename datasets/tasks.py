@@ -1,0 +1,13 @@
+"""What the background worker carries out."""
+
+from django_tasks import task
+
+from .models import Import
+
+
+@task()
+def work_on_import(import_id: int) -> None:
+    from . import services
+
+    if job := Import.objects.filter(pk=import_id).first():
+        services.run(job)
