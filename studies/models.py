@@ -124,6 +124,14 @@ class Study(models.Model):
         )
         FILL_GAPS = "fill_gaps", "fill gaps: the arm with the fewest completed and active workers"
 
+    # With another value half-way, the stages of a session would not fit together and no replay would match.
+    FIXED_BY_SESSIONS = (
+        "dataset", "seed", "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
+        "memory_practice", "arms", "cold_start", "short_steps", "medium_steps", "long_steps",
+        "short_memory_up_to", "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay",
+        "repeat_window", "evaluation_size",
+    )  # fmt: skip
+
     title = models.CharField(max_length=120, help_text="Workers see it on every page.")
     slug = models.SlugField(
         "link name", unique=True, help_text="The last part of the public link: /s/LINK-NAME/"
@@ -273,8 +281,25 @@ class Study(models.Model):
         for stage in stages.flow() if self.dataset_id else ():
             for field, problem in stage.problems_of(self).items():
                 problems.setdefault(field, []).append(problem)
+        for field in self._changed_under_way():
+            problems.setdefault(field, []).append(
+                "People are taking part, and their sessions depend on this setting. "
+                "Make a new study to change it."
+            )
         if problems:
             raise ValidationError(problems)
+
+    def _changed_under_way(self) -> list[str]:
+        """Settings that fix what a session is, changed after somebody has begun one."""
+        stored = Study.objects.filter(pk=self.pk).first()
+        if stored is None or not stored.participants.exists():
+            return []
+        return [
+            field.name
+            for field in self._meta.concrete_fields
+            if field.name in self.FIXED_BY_SESSIONS
+            and getattr(self, field.attname) != getattr(stored, field.attname)
+        ]
 
     @property
     def public_url(self) -> str:
