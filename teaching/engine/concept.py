@@ -83,7 +83,8 @@ def _newton(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> Fl
 
 def _solved(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     """Solve for the Newton step with every feature brought to unit curvature first."""
-    scale = 1 / np.sqrt(hessian.diagonal())
+    curvature = hessian.diagonal()
+    scale = 1 / np.sqrt(np.where(curvature > 0, curvature, 1.0))
     scaled = hessian * scale[:, None] * scale
     scaled[np.diag_indices_from(scaled)] += DAMPING
     try:

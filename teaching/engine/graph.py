@@ -82,14 +82,14 @@ def checked_affinity(affinity: npt.ArrayLike | SparseArray, n: int) -> SparseArr
         raise BadAffinity("The affinity has entries that are not finite; replace them by weights.")
     if (given.data < 0).any():
         raise BadAffinity("The affinity has negative weights; a similarity is 0 or above.")
-    largest = given.max()
+    loopless = _without_diagonal(given)
+    largest = loopless.max()
     if largest and not EXTREME_WEIGHT <= largest <= 1 / EXTREME_WEIGHT:
         raise BadAffinity(f"The largest weight is {largest:g}; divide the affinity by it.")
-    difference = abs(given - given.T)
+    difference = abs(loopless - loopless.T)
     if difference.nnz and difference.max() > ASYMMETRY * largest:
         raise BadAffinity("The affinity is not symmetric; average it with its transpose first.")
-    symmetric = _csr((given + given.T) / 2)
-    return _without_invisible_edges(_without_diagonal(symmetric))
+    return _without_invisible_edges(_csr((loopless + loopless.T) / 2))
 
 
 def _as_sparse(affinity: npt.ArrayLike | SparseArray) -> SparseArray:

@@ -84,7 +84,7 @@ class Teacher(ABC):
             if count is not None and not (isinstance(count, Integral) and count >= 0):
                 raise BadSetting(f"The {what} is {count!r}; give a whole number of steps from 0.")
 
-    # What a teacher defines, in the order in which a step asks for it.
+    # What a teacher defines: `judge`, and what else it does its own way.
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:
         """p = P(the learner says +1) for every example, shape (n,)."""

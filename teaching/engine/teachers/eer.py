@@ -55,11 +55,10 @@ class EER(Teacher):
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example by the total risk that showing it would leave."""
         view = outlook(pool, past)
-        truth = pool.labels > 0
-        wrong = np.abs(truth - view.plus)
-        wrong[past.taught] = 0.0
-        surprise = truth - view.plus
-        return Judgement(view.plus, wrong.sum() - surprise * view.reach)
+        surprise = (pool.labels > 0) - view.plus
+        risks = np.abs(surprise)
+        risks[past.taught] = 0.0
+        return Judgement(view.plus, risks.sum() - surprise * view.reach)
 
 
 def outlook(pool: Pool, past: Past) -> Outlook:
