@@ -1,0 +1,84 @@
+"""Features that the researcher brings, put on the scale that teaching needs."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .base import (
+    BadDescriptions,
+    Description,
+    Extractor,
+    Fitted,
+    FloatArray,
+    ImageLike,
+    checked_labels,
+)
+from .components import principal_components
+
+# Wider rows are turned onto this many principal components: the time to find a target concept
+# grows with the square of the width, and a pool of thousands has no use for more.
+WIDEST = 256
+
+
+@dataclass(frozen=True)
+class FittedBrought(Fitted):
+    """The pool's mean, and the matrix that scales and, for wide rows, turns what is brought."""
+
+    mean: FloatArray
+    """(b,)"""
+    scale: FloatArray
+    """(b,)"""
+    axes: FloatArray
+    """(b, d), or (0, 0) if the columns stay as they are"""
+
+    def transform(self, descriptions: Description) -> FloatArray:
+        """Features (n, d) of brought rows (n, b)."""
+        scaled = (checked_rows(descriptions) - self.mean) * self.scale
+        return np.asarray(scaled @ self.axes) if self.axes.size else scaled
+
+
+class BroughtExtractor(Extractor):
+    """Every column about its mean and in units of its deviation, a typical row at length one."""
+
+    name = "brought"
+    title = "Features that you brought"
+    kind = "brought"
+    fitted = FittedBrought
+    reads_images = False
+
+    def describe(self, image: ImageLike) -> Description:
+        """Nothing is read from the image."""
+        raise BadDescriptions("Brought features come in a file; they are not read from images.")
+
+    def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedBrought:
+        """Mean and deviation of the teaching pool; constant columns become 0."""
+        rows = checked_rows(descriptions)
+        checked_labels(labels, len(rows))
+        mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+        varies = deviation > 1e-12 * np.maximum(np.max(np.abs(rows), axis=0), np.finfo(float).tiny)
+        scale = np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0)
+        scale /= math.sqrt(max(1, int(varies.sum())))
+        if rows.shape[1] <= WIDEST:
+            return FittedBrought(mean, scale, np.empty((0, 0)))
+        return FittedBrought(mean, scale, principal_components((rows - mean) * scale, WIDEST)[0])
+
+
+def checked_rows(descriptions: Description) -> FloatArray:
+    """Brought rows (n, b) of finite numbers."""
+    try:
+        rows = np.asarray(descriptions, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadDescriptions("Brought features are a matrix of numbers, one row each.") from error
+    if rows.ndim != 2 or rows.shape[1] < 1:
+        raise BadDescriptions(f"Brought features have shape {rows.shape}; one row per image.")
+    # Squares are what every formula sums, so they are what must stay finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.einsum("ij,ij->i", rows, rows))
+    if not finite.all():
+        raise BadDescriptions(
+            f"Row {int(np.argmin(finite)) + 1} of the brought features has numbers that are "
+            "missing, infinite or too large; replace or scale them."
+        )
+    return rows

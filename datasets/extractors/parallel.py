@@ -1,0 +1,125 @@
+"""Describing many images on all cores, in order, with progress and a way to stop."""
+
+import multiprocessing
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from PIL import Image
+
+from .base import (
+    CancelCheck,
+    Cancelled,
+    Description,
+    Extractor,
+    ExtractorMissing,
+    ImageLike,
+    Progress,
+    never,
+    no_progress,
+)
+
+# An image in memory, or where to find one: a file or its content.
+Source: TypeAlias = ImageLike | Path | str | bytes
+
+# Starting a process costs as much as describing this many images.
+WORTH_A_PROCESS = 64
+# Images handed to a process at a time: few enough for a lively progress bar.
+CHUNK = 8
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def describe_all(
+    extractor: Extractor,
+    sources: Sequence[Source],
+    *,
+    processes: int | None = None,
+    progress: Progress = no_progress,
+    cancelled: CancelCheck = never,
+) -> Description:
+    """Descriptions (n, …) of n images in their order, the same for any number of processes.
+
+    Images are read where they are described, so that only their descriptions are in memory.
+    Raises `Cancelled` soon after `cancelled()` is true.
+    """
+    missing = extractor.missing()
+    if missing is not None:
+        raise ExtractorMissing(missing)
+    if not sources:
+        raise ValueError("There are no images to describe.")
+    workers = min(processes or os.cpu_count() or 1, len(sources) // WORTH_A_PROCESS)
+    if workers < 2:
+        work = ((described(extractor, source)) for source in sources)
+        return _gathered(work, len(sources), progress, cancelled)
+    return _described_by_processes(extractor, sources, workers, progress, cancelled)
+
+
+def described(extractor: Extractor, source: Source) -> Description:
+    """The description of one image, wherever it is."""
+    if isinstance(source, Image.Image | np.ndarray):
+        return extractor.describe(source)
+    with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as image:
+        return extractor.describe(image)
+
+
+def _described_by_processes(
+    extractor: Extractor,
+    sources: Sequence[Source],
+    workers: int,
+    progress: Progress,
+    cancelled: CancelCheck,
+) -> Description:
+    # A fresh interpreter: a fork would copy the locks of threads that it does not copy.
+    fresh = multiprocessing.get_context("spawn")
+    with one_blas_thread(), ProcessPoolExecutor(workers, mp_context=fresh) as pool:
+        work = pool.map(_Describe(extractor), sources, chunksize=CHUNK)
+        try:
+            return _gathered(work, len(sources), progress, cancelled)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _Describe:
+    """`described` for one extractor, in a form that travels to another process."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.extractor = extractor
+
+    def __call__(self, source: Source) -> Description:
+        return described(self.extractor, source)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Processes started meanwhile compute on one thread each, or they would fight for the cores."""
+    before = {name: os.environ.get(name) for name in BLAS_THREADS}
+    os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _gathered(
+    work: Iterable[Description], n: int, progress: Progress, cancelled: CancelCheck
+) -> Description:
+    gathered: Description | None = None
+    for done, description in enumerate(work, start=1):
+        if cancelled():
+            raise Cancelled("Describing the images was cancelled.")
+        if gathered is None:
+            gathered = np.empty((n, *description.shape), dtype=description.dtype)
+        gathered[done - 1] = description
+        progress("describe", done / n)
+    assert gathered is not None, "there is at least one image"  # noqa: S101
+    return gathered

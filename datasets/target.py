@@ -1,0 +1,324 @@
+"""The target concept w*, how far to trust it, and which extractor serves it best.
+
+Everything that looks at labels — the choice of features, of the penalty, the concept itself — is
+repeated inside each fold, on the other folds only. The accuracy is thus that of images which
+nothing had seen.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from datasets.extractors import EXTRACTORS, Description, Extractor, FloatArray, IntArray
+from datasets.extractors.base import (
+    BadDescriptions,
+    CancelCheck,
+    Cancelled,
+    Progress,
+    checked_labels,
+    never,
+    no_progress,
+)
+from teaching.engine.concept import ridge_logistic
+
+FOLDS = 5
+# λ per example. Features have a length of about one. The weakest penalty is a floor on purpose:
+# classes that a plane separates would take ever longer concepts, under which all examples look
+# equally certain and the teacher has nothing left to choose by.
+PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
+# The normal quantile of a 95 % interval.
+QUANTILE = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Target:
+    """w* for features with a constant column at the end, and what chose its penalty."""
+
+    concept: FloatArray
+    """(d + 1,): the last entry is the bias"""
+    penalty: float
+    """λ per example, chosen by cross-validated log loss"""
+    log_losses: tuple[float, ...]
+    """one per entry of PENALTIES"""
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """P(+1) of features (n, d)."""
+        return np.asarray(expit(with_bias(features) @ self.concept))
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Cross-validated: every number comes from images that were held out."""
+
+    mean: float
+    low: float
+    high: float
+    log_loss: float
+    folds: tuple[float, ...]
+    """the accuracy of each fold"""
+    confusion: tuple[tuple[int, int], tuple[int, int]]
+    """rows are the true class, columns the predicted one, negative class first"""
+    probabilities: FloatArray
+    """(n,): out-of-fold P(+1) of every example"""
+    penalty: float
+    """λ per example that all folds together prefer"""
+    log_losses: tuple[float, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers and lists."""
+        return asdict(self) | {"probabilities": [round(float(p), 6) for p in self.probabilities]}
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of n with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One extractor in the comparison; `accuracy` is there unless something is missing."""
+
+    name: str
+    title: str
+    accuracy: Accuracy | None
+    neighbours: Share | None
+    missing: str | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers, lists and strings."""
+        return asdict(self) | {"accuracy": self.accuracy.as_json() if self.accuracy else None}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All extractors, in the order of the registry, and the name of the best installed one."""
+
+    candidates: tuple[Candidate, ...]
+    best: str
+
+
+# From the rows to learn from and the rows held out to the features of both.
+FeaturesOfFold = Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]]
+
+
+def with_bias(features: FloatArray) -> FloatArray:
+    """Features (n, d) with a constant column of ones at the end."""
+    return np.column_stack([features, np.ones(len(features))])
+
+
+def fit_target(
+    features: FloatArray, labels: npt.ArrayLike, *, accuracy: Accuracy | None = None, seed: int = 0
+) -> Target:
+    """w* of the teaching pool: logistic regression with a ridge penalty and a free bias.
+
+    `features` (n, d) are centred; `labels` (n,) in {−1, +1}. The penalty is the one of `accuracy`
+    if that is given (its folds chose features anew), or is chosen here on the features as they are.
+    """
+    y = checked_labels(labels, len(features))
+    chosen = accuracy or _cross_validated(y, seed, _fixed(features))
+    return Target(_concept(features, y, chosen.penalty), chosen.penalty, chosen.log_losses)
+
+
+def cross_validated_accuracy(
+    extractor: Extractor,
+    descriptions: Description,
+    labels: npt.ArrayLike,
+    seed: int = 0,
+    *,
+    progress: Progress = no_progress,
+    cancelled: CancelCheck = never,
+) -> Accuracy:
+    """How well a target concept on this extractor's features tells the classes apart.
+
+    `descriptions` (n, …) and `labels` (n,) are the teaching pool's. The interval is Wilson's on
+    the pooled out-of-fold predictions: each example counts once, it stays within [0, 1] and it
+    makes sense at 100 %. Repeating the folds would smooth the estimate but add no example, and an
+    interval from repeats would be far too narrow. Folds share most of what they learn from, so
+    where there is nothing to learn the interval covers one half in four of five pools, not in 19
+    of 20.
+    """
+    y = checked_labels(labels, len(descriptions))
+
+    def features_of(train: IntArray, held_out: IntArray) -> tuple[FloatArray, FloatArray]:
+        if cancelled():
+            raise Cancelled("The comparison was cancelled.")
+        fitted = extractor.fit(descriptions[train], y[train], seed)
+        return fitted.transform(descriptions[train]), fitted.transform(descriptions[held_out])
+
+    return _cross_validated(y, seed, features_of, progress)
+
+
+def accuracy_of_features(features: FloatArray, labels: npt.ArrayLike, seed: int = 0) -> Accuracy:
+    """The same for features (n, d) that no label had a part in."""
+    return _cross_validated(checked_labels(labels, len(features)), seed, _fixed(features))
+
+
+def neighbour_accuracy(features: FloatArray, labels: npt.ArrayLike, k: int = 1) -> Share:
+    """How often the k nearest others (odd k) have an example's class; features (n, d)."""
+    y = checked_labels(labels, len(features))
+    k = min(k, len(y) - 1)
+    norms = np.einsum("ij,ij->i", features, features)
+    right = 0
+    for start in range(0, len(y), 1024):
+        rows = np.arange(start, min(start + 1024, len(y)))
+        distances = norms - 2 * features[rows] @ features.T
+        distances[np.arange(len(rows)), rows] = np.inf
+        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
+        right += int(np.count_nonzero(y[nearest].sum(axis=1) * y[rows] > 0))
+    return share(right, len(y))
+
+
+def compare(
+    descriptions: Mapping[str, Description],
+    labels: npt.ArrayLike,
+    seed: int = 0,
+    *,
+    extractors: Mapping[str, Extractor] | None = None,
+    progress: Progress = no_progress,
+    cancelled: CancelCheck = never,
+) -> Comparison:
+    """Every extractor whose kind of descriptions is there, or the remedy if an extra is missing.
+
+    `descriptions` maps a kind to descriptions (n, …) of the teaching pool. The best has the highest
+    accuracy, and the lowest log loss among equals.
+    """
+    y = np.asarray(labels, dtype=np.float64)
+    candidates = []
+    for name, extractor in (extractors or EXTRACTORS).items():
+        if extractor.kind in descriptions:
+            described = descriptions[extractor.kind]
+            candidates.append(_measured(extractor, described, y, seed, progress, cancelled))
+        elif (missing := extractor.missing()) is not None:
+            candidates.append(Candidate(name, extractor.title, None, None, missing))
+    return Comparison(tuple(candidates), best_of(candidates))
+
+
+def best_of(candidates: Sequence[Candidate]) -> str:
+    """The name of the most accurate one; the lowest log loss among equals."""
+    measured = [(c.accuracy.mean, -c.accuracy.log_loss, c.name) for c in candidates if c.accuracy]
+    if not measured:
+        raise BadDescriptions("No extractor has descriptions; describe the images first.")
+    return max(measured, key=lambda row: row[:2])[2]
+
+
+def wilson(right: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share: right among the values even at 0 and n."""
+    if n == 0:
+        return 0.0, 1.0
+    z2 = QUANTILE**2
+    middle = (right + z2 / 2) / (n + z2)
+    half = QUANTILE / (n + z2) * math.sqrt(right * (n - right) / n + z2 / 4)
+    # At the ends the bound is the end itself, whatever rounding says.
+    return (middle - half if right > 0 else 0.0), (middle + half if right < n else 1.0)
+
+
+def share(right: int, n: int) -> Share:
+    """`right` of n with its interval."""
+    return Share(right / n, *wilson(right, n), n)
+
+
+def stratified_folds(labels: FloatArray, seed: int, folds: int = FOLDS) -> IntArray:
+    """The fold of each example, shape (n,): every fold has its share of both classes."""
+    smaller = min(int((labels > 0).sum()), int((labels < 0).sum()))
+    if smaller < 2:
+        raise BadDescriptions("Cross-validation needs two examples of each class; add images.")
+    rng = np.random.default_rng(seed)
+    fold = np.empty(len(labels), dtype=np.intp)
+    for label in (-1, 1):
+        members = rng.permutation(np.flatnonzero(labels == label))
+        fold[members] = np.arange(len(members)) % min(folds, smaller)
+    return fold
+
+
+def _fixed(features: FloatArray) -> FeaturesOfFold:
+    return lambda train, held_out: (features[train], features[held_out])
+
+
+def _measured(
+    extractor: Extractor,
+    descriptions: Description,
+    labels: FloatArray,
+    seed: int,
+    progress: Progress,
+    cancelled: CancelCheck,
+) -> Candidate:
+    def named(stage: str, done: float) -> None:
+        progress(f"{stage} {extractor.name}", done)
+
+    accuracy = cross_validated_accuracy(
+        extractor, descriptions, labels, seed, progress=named, cancelled=cancelled
+    )
+    features = extractor.fit(descriptions, labels, seed).transform(descriptions)
+    neighbours = neighbour_accuracy(features, labels)
+    return Candidate(extractor.name, extractor.title, accuracy, neighbours, extractor.missing())
+
+
+def _cross_validated(
+    labels: FloatArray, seed: int, features_of: FeaturesOfFold, progress: Progress = no_progress
+) -> Accuracy:
+    fold = stratified_folds(labels, seed)
+    count = int(fold.max()) + 1
+    scores = np.empty((len(PENALTIES), len(labels)))
+    for number in range(count):
+        train, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        learned, unseen = features_of(train, held_out)
+        for row, penalty in enumerate(PENALTIES):
+            concept = _concept(learned, labels[train], penalty)
+            scores[row, held_out] = with_bias(unseen) @ concept
+        progress("cross-validate", (number + 1) / count)
+    return _accuracy(scores, labels, fold)
+
+
+def _accuracy(scores: FloatArray, labels: FloatArray, fold: IntArray) -> Accuracy:
+    """From the out-of-fold scores w*ᵀx of every penalty, (penalties, n).
+
+    The penalty of a fold is the one that the other folds prefer, so that no example has a say in
+    how it is judged itself.
+    """
+    losses = np.logaddexp(0, -labels * scores)
+    chosen = np.empty(len(labels))
+    for number in range(int(fold.max()) + 1):
+        mine = fold == number
+        chosen[mine] = scores[int(losses[:, ~mine].mean(axis=1).argmin()), mine]
+    # A tie answers +1, as everywhere.
+    right = (chosen >= 0) == (labels > 0)
+    by_penalty = losses.mean(axis=1)
+    low, high = wilson(int(right.sum()), len(labels))
+    return Accuracy(
+        mean=float(right.mean()),
+        low=low,
+        high=high,
+        log_loss=float(np.logaddexp(0, -labels * chosen).mean()),
+        folds=tuple(float(right[fold == number].mean()) for number in range(int(fold.max()) + 1)),
+        confusion=_confusion(labels, chosen),
+        probabilities=np.asarray(expit(chosen)),
+        penalty=PENALTIES[int(by_penalty.argmin())],
+        log_losses=tuple(float(loss) for loss in by_penalty),
+    )
+
+
+def _confusion(labels: FloatArray, scores: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
+    def count(true: int, predicted: int) -> int:
+        return int(np.count_nonzero((labels == true) & ((scores >= 0) == (predicted > 0))))
+
+    return (count(-1, -1), count(-1, 1)), (count(1, -1), count(1, 1))
+
+
+def _concept(features: FloatArray, labels: FloatArray, penalty: float) -> FloatArray:
+    """Log loss, not accuracy, chooses the penalty: accuracy does not see the length of w*, but the
+    teacher's score does, through log(1 + exp(−y w*ᵀx)). The bias goes free: a penalty on it would
+    pull the concept towards balanced classes.
+    """
+    n, d = features.shape
+    ridge = np.append(np.full(d, penalty * n), 0.0)
+    return ridge_logistic(with_bias(features), labels, ridge)

@@ -1,0 +1,247 @@
+"""The target concept and its cross-validation: exact where it can be, honest everywhere."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from datasets.extractors import EXTRACTORS, BadDescriptions, Cancelled, Extractor, Fitted, weights
+from datasets.extractors.words import analysis_of_variance
+from datasets.target import (
+    PENALTIES,
+    accuracy_of_features,
+    compare,
+    cross_validated_accuracy,
+    fit_target,
+    neighbour_accuracy,
+    stratified_folds,
+    wilson,
+    with_bias,
+)
+from teaching.engine.concept import ridge_logistic
+
+
+def two_classes(n, distance, seed=0, share=0.5, d=3):
+    """Gaussian classes `distance` apart along the first feature, about the mean."""
+    rng = np.random.default_rng(seed)
+    labels = np.where(np.arange(n) < share * n, 1.0, -1.0)
+    features = rng.normal(size=(n, d))
+    features[:, 0] += labels * distance / 2
+    return (features - features.mean(axis=0)) / 2, labels
+
+
+class Peeking(Extractor):
+    """Keeps the five of many columns that the labels like best."""
+
+    name = title = kind = "peeking"
+
+    def describe(self, image):
+        raise NotImplementedError
+
+    def fit(self, descriptions, labels, seed=0):
+        best = np.argsort(-analysis_of_variance(descriptions, np.asarray(labels)))[:5]
+
+        class Columns(Fitted):
+            def transform(self, rows):
+                return rows[:, best]
+
+        return Columns()
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (12, 30)])
+def test_a_free_bias_is_not_penalised(shape):
+    rng = np.random.default_rng(0)
+    features = with_bias(rng.normal(size=shape))
+    labels = np.where(features[:, 0] + rng.normal(size=shape[0]) > -0.8, 1.0, -1.0)
+    ridge = np.append(np.linspace(0.5, 1.5, shape[1]), 0.0)
+
+    def loss(w):
+        return np.logaddexp(0, -labels * (features @ w)).sum() + 0.5 * (ridge * w) @ w
+
+    expected = minimize(loss, np.zeros(shape[1] + 1), options={"gtol": 1e-7}).x
+    np.testing.assert_allclose(ridge_logistic(features, labels, ridge), expected, atol=1e-4)
+
+
+def test_the_bias_knows_how_frequent_the_classes_are():
+    features, labels = two_classes(400, 1.0, share=0.8)
+    target = fit_target(features, labels)
+    assert target.concept.shape == (4,)
+    assert target.probabilities(features).mean() == pytest.approx(0.8, abs=1e-6)
+
+
+def test_the_penalty_is_the_one_with_the_least_held_out_log_loss():
+    features, labels = two_classes(60, 1.5, d=20)
+    fold = stratified_folds(labels, 3)
+    losses = []
+    for penalty in PENALTIES:
+        total = 0.0
+        for number in range(5):
+            train = fold != number
+            ridge = np.append(np.full(20, penalty * train.sum()), 0)
+            w = ridge_logistic(with_bias(features[train]), labels[train], ridge)
+            margins = labels[~train] * (with_bias(features[~train]) @ w)
+            total += np.log(1 + np.exp(-margins)).sum()
+        losses.append(total / 60)
+    target = fit_target(features, labels, seed=3)
+    np.testing.assert_allclose(target.log_losses, losses)
+    assert target.penalty == PENALTIES[int(np.argmin(losses))]
+    assert PENALTIES[0] < target.penalty
+
+
+def test_no_fold_chooses_its_own_penalty():
+    features, labels = two_classes(60, 1.0, d=20)
+    accuracy = accuracy_of_features(features, labels, seed=1)
+    fold = stratified_folds(labels, 1)
+    for number in range(5):
+        mine = fold == number
+        train = ~mine
+        margins = []
+        for penalty in PENALTIES:
+            scores = np.empty(60)
+            for other in range(5):
+                rest = fold != other
+                ridge = np.append(np.full(20, penalty * rest.sum()), 0)
+                w = ridge_logistic(with_bias(features[rest]), labels[rest], ridge)
+                scores[~rest] = with_bias(features[~rest]) @ w
+            margins.append(scores)
+        best = min(margins, key=lambda s: np.logaddexp(0, -labels[train] * s[train]).sum())
+        expected = 1 / (1 + np.exp(-best[mine]))
+        np.testing.assert_allclose(accuracy.probabilities[mine], expected)
+
+
+def test_probabilities_mean_what_they_say():
+    features, labels = two_classes(2000, 1.5)
+    p = accuracy_of_features(features, labels).probabilities
+    for low, high in [(0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9)]:
+        among = (p >= low) & (p < high)
+        assert np.mean(labels[among] > 0) == pytest.approx(p[among].mean(), abs=0.07)
+
+
+def test_separable_classes_keep_a_concept_of_moderate_length():
+    features, labels = two_classes(80, 40.0)
+    features /= np.linalg.norm(features, axis=1).mean()
+    assert 5 < np.linalg.norm(fit_target(features, labels).concept) < 50
+
+
+def test_the_confusion_counts_every_example_once():
+    features, labels = two_classes(90, 1.0, share=0.3)
+    accuracy = accuracy_of_features(features, labels)
+    (true_negative, false_positive), (false_negative, true_positive) = accuracy.confusion
+    assert true_negative + false_positive == 63
+    assert false_negative + true_positive == 27
+    assert (true_negative + true_positive) / 90 == pytest.approx(accuracy.mean)
+    assert false_positive == np.sum((accuracy.probabilities >= 0.5) & (labels < 0))
+    assert len(accuracy.folds) == 5
+
+
+def test_noise_is_at_chance_even_when_labels_choose_the_columns():
+    labels = np.tile([-1.0, 1.0], 50)
+    pools = [np.random.default_rng(seed).normal(size=(100, 300)) for seed in range(12)]
+    honest = [cross_validated_accuracy(Peeking(), noise, labels) for noise in pools]
+    assert sum(found.low <= 0.5 <= found.high for found in honest) >= 9
+    assert np.mean([found.mean for found in honest]) == pytest.approx(0.5, abs=0.04)
+    chosen_before = [Peeking().fit(noise, labels).transform(noise) for noise in pools]
+    dishonest = [accuracy_of_features(features, labels).mean for features in chosen_before]
+    assert np.mean(dishonest) > 0.65
+
+
+@pytest.mark.parametrize("name", ["paper", "colour"])
+def test_random_labels_give_an_interval_with_one_half_in_it(name):
+    rng = np.random.default_rng(1)
+    descriptions = rng.integers(0, 256, (40, 17 * 17 * 128 + 400 * 6), dtype=np.uint8)
+    accuracy = cross_validated_accuracy(EXTRACTORS[name], descriptions, np.tile([-1, 1], 20))
+    assert accuracy.low <= 0.5 <= accuracy.high
+
+
+def test_the_same_seed_gives_the_same_accuracy():
+    features, labels = two_classes(60, 1.0)
+    first, second = (accuracy_of_features(features, labels, seed=4).as_json() for _ in range(2))
+    assert first == second
+    assert first != accuracy_of_features(features, labels, seed=5).as_json()
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    hits = [
+        low <= 0.9 <= high
+        for low, high in (wilson(int(right), 60) for right in rng.binomial(60, 0.9, 2000))
+    ]
+    assert 0.92 < np.mean(hits) < 0.98
+
+
+@given(st.integers(1, 400), st.data())
+def test_wilsons_bounds_solve_its_equation(n, data):
+    right = data.draw(st.integers(0, n))
+    for bound in wilson(right, n):
+        apart = abs(right / n - bound)
+        expected = 1.959963984540054 * (bound * (1 - bound) / n) ** 0.5
+        assert apart == pytest.approx(expected, abs=1e-7)
+
+
+def test_perfect_accuracy_still_has_an_interval():
+    features, labels = two_classes(60, 60.0)
+    accuracy = accuracy_of_features(features, labels)
+    assert accuracy.mean == accuracy.high == 1
+    assert accuracy.low == pytest.approx(60 / (60 + 1.96**2), abs=1e-3)
+
+
+def test_folds_have_their_share_of_both_classes():
+    labels = np.repeat([-1.0, 1.0], [43, 17])
+    fold = stratified_folds(labels, 0)
+    for label, count in ((-1, 43), (1, 17)):
+        assert set(np.bincount(fold[labels == label])) <= {count // 5, count // 5 + 1}
+
+
+def test_a_small_class_makes_fewer_folds():
+    assert stratified_folds(np.repeat([-1.0, 1.0], [10, 3]), 0).max() == 2
+    with pytest.raises(BadDescriptions, match="add images"):
+        stratified_folds(np.repeat([-1.0, 1.0], [10, 1]), 0)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_neighbours_vote_without_the_example_itself(k):
+    features, labels = two_classes(40, 1.5)
+    right = 0
+    for i in range(40):
+        others = sorted(
+            set(range(40)) - {i}, key=lambda j: np.sum((features[j] - features[i]) ** 2)
+        )
+        right += sum(labels[others[:k]]) * labels[i] > 0
+    assert neighbour_accuracy(features, labels, k).mean == pytest.approx(right / 40)
+
+
+def test_the_most_accurate_extractor_is_the_default():
+    features, labels = two_classes(60, 1.0)
+    descriptions = {"brought": features, "deep": np.random.default_rng(0).random((60, 1280))}
+    comparison = compare(descriptions, labels)
+    assert [candidate.name for candidate in comparison.candidates] == ["deep", "brought"]
+    assert comparison.best == "brought"
+    assert all(candidate.accuracy for candidate in comparison.candidates)
+
+
+def test_a_missing_extra_is_in_the_comparison_with_its_remedy(monkeypatch):
+    monkeypatch.setattr(weights, "weights_file", lambda: None)
+    features, labels = two_classes(30, 2.0)
+    comparison = compare({"brought": features}, labels)
+    missing = comparison.candidates[0]
+    assert (missing.name, missing.accuracy) == ("deep", None)
+    assert "make deep" in missing.missing
+    assert comparison.best == "brought"
+    json.dumps([candidate.as_json() for candidate in comparison.candidates], allow_nan=False)
+
+
+def test_a_comparison_reports_progress_and_can_be_cancelled():
+    features, labels = two_classes(30, 2.0)
+    seen = []
+    compare({"brought": features}, labels, progress=lambda *step: seen.append(step))
+    assert seen[-1] == ("cross-validate brought", 1.0)
+    with pytest.raises(Cancelled):
+        compare({"brought": features}, labels, cancelled=lambda: True)
+
+
+def test_a_comparison_of_nothing_is_refused():
+    with pytest.raises(BadDescriptions, match="describe the images first"):
+        compare({}, [-1, 1])
