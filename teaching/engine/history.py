@@ -42,20 +42,22 @@ class Past:
     def read(cls, history: Sequence[Shown], n: int) -> Self:
         """Check a history against a pool of n examples."""
         try:
-            examples = _integers([step.example for step in history])
-            answers = _integers([step.answer for step in history])
+            examples = [step.example for step in history]
+            answers = [step.answer for step in history]
+            steps = _integers(examples), _integers(answers)
             p = np.array([step.p for step in history], dtype=np.float64)
         except (AttributeError, TypeError, ValueError) as error:
             raise BadHistory(
                 "A history is a sequence of Shown(example, answer, p): two whole numbers and a "
                 f"probability ({error})."
             ) from error
-        _refuse((examples < 0) | (examples >= n), f"shows an example outside 0 … {n - 1}")
-        _refuse((answers != 1) & (answers != -1), "has an answer other than −1 and +1")
+        _refuse((steps[0] < 0) | (steps[0] >= n), f"shows an example outside 0 … {n - 1}")
+        _refuse(np.abs(steps[1]) != 1, "has an answer other than −1 and +1")
         _refuse(~((p >= 0) & (p <= 1)), "has a p outside [0, 1]")
-        # Read backwards, the first occurrence that `unique` reports is the newest answer.
-        taught, last = np.unique(examples[::-1], return_index=True)
-        return cls(examples, answers, p, taught, answers[::-1][last])
+        # A later answer to the same example takes the place of an earlier one.
+        newest = dict(zip(examples, answers, strict=True))
+        taught = sorted(newest)
+        return cls(*steps, p, _integers(taught), _integers([newest[i] for i in taught]))
 
     def __len__(self) -> int:
         return self.examples.size

@@ -19,10 +19,17 @@ from .builders import (
 )
 from .oracles import direct_belief, padded_belief
 
+every_solver = pytest.mark.parametrize("tiny_pool, paged_limit", [(256, 0), (0, 4_000), (0, 0)])
 
+
+@every_solver
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("steps", [1, 5, 40])
-def test_belief_is_that_of_the_padded_graph_with_repeats_and_changed_answers(seed, steps):
+def test_belief_is_that_of_the_padded_graph_with_repeats_and_changed_answers(
+    monkeypatch, tiny_pool, paged_limit, seed, steps
+):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
     affinity = random_graph(30, seed=seed)
     history = random_history(30, steps, seed=seed)
     expected = padded_belief(affinity, history)
@@ -88,7 +95,10 @@ def test_components_with_answers_are_estimated_apart():
     np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-10)
 
 
-def test_an_isolated_example_has_one_half_and_tells_nothing():
+@every_solver
+def test_an_isolated_example_has_one_half_and_tells_nothing(monkeypatch, tiny_pool, paged_limit):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
     affinity = path_graph(5)
     affinity[4, 3] = affinity[3, 4] = 0
     pool = graph_pool(affinity)
@@ -122,6 +132,7 @@ def test_a_weakly_tied_example_does_not_blur_the_others():
 
 @pytest.mark.parametrize("components", [1, 3])
 def test_the_iteration_equals_a_direct_solve(monkeypatch, components):
+    monkeypatch.setattr(harmonic, "TINY_POOL", 0)
     monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
     monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
     blocks = [random_graph(150, seed=seed, density=0.05) for seed in range(components)]
@@ -151,8 +162,11 @@ def test_a_pool_of_thousands_equals_a_direct_solve(monkeypatch, inverse_limit):
     np.testing.assert_allclose(belief(pool, history), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("paged_limit", [0, 4_000])
-def test_a_component_of_tiny_weights_is_estimated_as_well_as_the_others(monkeypatch, paged_limit):
+@every_solver
+def test_a_component_of_tiny_weights_is_estimated_as_well_as_the_others(
+    monkeypatch, tiny_pool, paged_limit
+):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
     monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
     affinity = np.zeros((40, 40))
     affinity[:20, :20] = random_graph(20, seed=1)
@@ -163,9 +177,10 @@ def test_a_component_of_tiny_weights_is_estimated_as_well_as_the_others(monkeypa
     np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("paged_limit", [0, 4_000])
+@every_solver
 @pytest.mark.parametrize("scale", [1e-90, 1e90])
-def test_the_unit_of_the_weights_does_not_matter(monkeypatch, paged_limit, scale):
+def test_the_unit_of_the_weights_does_not_matter(monkeypatch, tiny_pool, paged_limit, scale):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
     monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
     affinity = random_graph(40, seed=1)
     history = random_history(40, 15, seed=3)
@@ -174,6 +189,7 @@ def test_the_unit_of_the_weights_does_not_matter(monkeypatch, paged_limit, scale
 
 
 def test_an_iteration_that_does_not_settle_gives_way_to_a_direct_solve(monkeypatch):
+    monkeypatch.setattr(harmonic, "TINY_POOL", 0)
     monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
     monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
     monkeypatch.setattr(harmonic, "LAST_PATIENCE", 1)
@@ -184,6 +200,7 @@ def test_an_iteration_that_does_not_settle_gives_way_to_a_direct_solve(monkeypat
 
 
 def test_far_clusters_on_single_weak_edges_equal_a_direct_solve(monkeypatch):
+    monkeypatch.setattr(harmonic, "TINY_POOL", 0)
     monkeypatch.setattr(harmonic, "PAGED_LIMIT", 0)
     monkeypatch.setattr(harmonic, "INVERSE_LIMIT", 0)
     features, labels = gaussian_classes(1_500, 5)
@@ -196,8 +213,11 @@ def test_far_clusters_on_single_weak_edges_equal_a_direct_solve(monkeypatch):
         np.testing.assert_allclose(belief(pool, history), expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("support, patience", [(0, 300), (0, 1), (10**6, 300)])
-def test_every_way_to_solve_a_small_pool_gives_the_same_belief(monkeypatch, support, patience):
+@pytest.mark.parametrize(
+    "tiny, support, patience", [(256, 0, 1), (0, 0, 300), (0, 0, 1), (0, 10**6, 300)]
+)
+def test_every_way_to_solve_a_pool_gives_the_same_belief(monkeypatch, tiny, support, patience):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny)
     monkeypatch.setattr(harmonic, "SMALL_SUPPORT", support)
     monkeypatch.setattr(harmonic, "PATIENCE", patience)
     affinity = random_graph(60, seed=8)
