@@ -210,8 +210,7 @@ def _too_many_pixels(name: str, megapixels: str) -> BadImage:
 
 
 def _prepared(image: Image.Image, data: bytes, name: str, longest_side: int) -> PreparedImage:
-    had_alpha = image.has_transparency_data
-    size, mode, file_format = image.size, image.mode, _format(image)
+    size, mode, was_animated = image.size, image.mode, _is_animated(image)
     # A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing.
     image.draft(mode, (2 * longest_side, 2 * longest_side))
     image.load()
@@ -221,11 +220,11 @@ def _prepared(image: Image.Image, data: bytes, name: str, longest_side: int) -> 
         width=size[1] if orientation > 4 else size[0],
         height=size[0] if orientation > 4 else size[1],
         byte_count=len(data),
-        format=file_format,
+        format=_format(image),
         mode=mode,
         bits_per_pixel=8 * len(data) / (size[0] * size[1]),
-        had_alpha=had_alpha,
-        was_animated=_is_animated(image),
+        had_alpha=image.has_transparency_data,
+        was_animated=was_animated,
         orientation=orientation,
         had_metadata=_has_metadata(image),
         had_profile=bool(profile),
