@@ -6,7 +6,7 @@ Both come in an order that is drawn by the seed, so that it says nothing about t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -53,11 +53,14 @@ def split_by_seed(
     rng = np.random.default_rng(seed)
     wanted = _evaluation_size(labels, evaluation_per_class)
     units = _units(len(labels), groups if policy == "keep_together" else ())
-    evaluation: set[int] = set()
-    for label in sorted(set(labels)):
-        pure = [unit for unit in units if all(labels[place] == label for place in unit)]
-        evaluation.update(_drawn([pure[i] for i in rng.permutation(len(pure))], wanted))
-    _check_full(labels, evaluation, wanted, evaluation_per_class)
+    pure = {
+        label: [unit for unit in units if all(labels[place] == label for place in unit)]
+        for label in sorted(set(labels))
+    }
+    shuffled = {
+        label: [some[i] for i in rng.permutation(len(some))] for label, some in pure.items()
+    }
+    evaluation = _balanced(shuffled, wanted, may_shrink=evaluation_per_class is None)
     sides: list[Side] = [
         "evaluation" if place in evaluation else "teaching" for place in range(len(labels))
     ]
@@ -134,27 +137,34 @@ def _units(count: int, groups: Sequence[Sequence[int]]) -> list[tuple[int, ...]]
     return [tuple(group) for group in groups] + single
 
 
+def _balanced(
+    shuffled: Mapping[str, Sequence[tuple[int, ...]]], wanted: int, *, may_shrink: bool
+) -> set[int]:
+    """Equally many of each class. Large groups may leave fewer: that is said if a number was asked."""
+    drawn = {label: _drawn(units, wanted) for label, units in shuffled.items()}
+    shortest = min(drawn, key=lambda label: len(drawn[label]))
+    if len(drawn[shortest]) == wanted:
+        return {place for places in drawn.values() for place in places}
+    if may_shrink:
+        return _balanced(shuffled, len(drawn[shortest]), may_shrink=True)
+    raise BadSplit(
+        file="evaluation set",
+        reason=f"Duplicates that stay together leave fewer than {wanted} images of “{shortest}”.",
+        remedy="Ask for fewer, or remove duplicates.",
+    )
+
+
 def _drawn(units: Sequence[tuple[int, ...]], wanted: int) -> list[int]:
-    """Takes units in their order as long as they fit, so that `wanted` is met and never exceeded."""
+    """`wanted` places, or a few less where whole groups do not fit.
+
+    Single images come first: a test with copies in it tells less than its size promises.
+    """
+    single = [unit[0] for unit in units if len(unit) == 1]
     drawn: list[int] = []
-    for unit in units:
-        if len(drawn) + len(unit) <= wanted:
-            drawn.extend(unit)
-    return drawn
-
-
-def _check_full(
-    labels: Sequence[str], evaluation: set[int], wanted: int, asked: int | None
-) -> None:
-    """With large groups the number may not come out; that matters only if it was asked for."""
-    counts = Counter(labels[place] for place in evaluation)
-    missing = [label for label in sorted(set(labels)) if counts[label] < wanted]
-    if missing and asked is not None:
-        raise BadSplit(
-            file="evaluation set",
-            reason=f"Duplicates that stay together leave fewer than {wanted} images of “{missing[0]}”.",
-            remedy="Ask for fewer, or remove duplicates.",
-        )
+    for group in sorted((unit for unit in units if len(unit) > 1), key=len):
+        if len(drawn) + len(single) < wanted and len(drawn) + len(group) <= wanted:
+            drawn.extend(group)
+    return drawn + single[: wanted - len(drawn)]
 
 
 def _check_both_sides(sides: Sequence[Side], labels: Sequence[str]) -> None:
