@@ -12,6 +12,11 @@ from .manifest import Row
 # Half of them teach and half of them test at least, and five parts are cross-validated.
 LEAST_PER_CLASS = 20
 LONGEST_CLASS_NAME = 60
+HOW_TO_LABEL = (
+    "Make one folder for each of the two classes, or put a CSV with the columns "
+    "file,label beside the images."
+)
+MERGE = "Remove or merge classes until two folders or two labels are left."
 
 
 def check_classes(counts: Mapping[str, int], source: str, *, least: int = LEAST_PER_CLASS) -> None:
@@ -25,7 +30,7 @@ def check_classes(counts: Mapping[str, int], source: str, *, least: int = LEAST_
         raise WrongClasses(
             file=source,
             reason=f"There must be exactly two classes; found {len(found)}: {names}.",
-            remedy="Remove or merge classes, so that each of two folders or labels is one class.",
+            remedy=HOW_TO_LABEL if len(found) < 2 else MERGE,
         )
     for label in found:
         _check_class_name(label)

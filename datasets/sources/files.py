@@ -37,11 +37,13 @@ class DiskFile:
     def read(self, limit: int) -> bytes:
         """The content, if it is not longer than `limit` now, whatever it was when it was listed."""
         with self._opened() as file:
-            content = file.read(limit + 1)
-        if len(content) > limit:
+            size = os.fstat(file.fileno()).st_size
+            # Asking for `limit` bytes would reserve them all, however short the file is.
+            content = file.read(min(size, limit) + 1)
+        if max(size, len(content)) > limit:
             raise BadImage(
                 file=self.name,
-                reason=f"The file has more than {limit:,} bytes.",
+                reason=f"The file has {size:,} bytes; at most {limit:,} are read.",
                 remedy="Save it smaller, or remove it.",
             )
         return content
@@ -157,10 +159,8 @@ def _wrapping(names: Sequence[str]) -> str | None:
         return None
     top = f"{tops.pop()}/"
     inside = [name.removeprefix(top) for name in names]
-    # Images directly in the folder make it a class; beside a table they do not.
-    if any(is_table(name) for name in inside) or all("/" in name for name in inside):
-        return top
-    return None
+    # A folder with nothing but images is a class.
+    return top if any(is_table(name) or "/" in name for name in inside) else None
 
 
 def is_document(name: str) -> bool:

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadFeatures, BadManifest, BadSource, WrongClasses, shown
+from .classes import HOW_TO_LABEL
 from .features import Features, is_features, read_csv, read_npz
 from .files import SourceFile, is_table
 from .manifest import Row, is_manifest, read_manifest
 from .names import Names
 from .tables import Header, header_of, quoted
-
-HOW_TO_LABEL = (
-    "Make one folder for each of the two classes, or put a CSV with the columns "
-    "file,label beside the images."
-)
 
 
 @dataclass(frozen=True)
