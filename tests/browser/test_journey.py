@@ -101,6 +101,8 @@ def test_a_whole_session_is_stored_as_it_was_done(
     assert_labels_are_stored(site, token, given)
     accuracy = assert_gain_is_right(site, slug, token)
     assert visitor.text("#score").startswith(f"{round(100 * accuracy)} %")
+    assert_progress_was_true(visitor)
+    assert_every_module_was_introduced(visitor)
 
 
 def assert_memory_is_stored(site: Site, token: str, given: Given) -> None:
@@ -142,3 +144,25 @@ def assert_gain_is_right(site: Site, slug: str, token: str) -> float:
     assert float(row["evaluation_accuracy"]) == pytest.approx(accuracy)
     assert float(row["teaching_gain"]) == pytest.approx(accuracy - first_seen)
     return accuracy
+
+
+def assert_progress_was_true(visitor: Visitor) -> None:
+    """One step for every trial and every answer, never back, and the totals are the study's."""
+    done = [tuple(int(part[1]) for part in bar) for bar in visitor.progress]
+    memory = [(trial, 0, 0) for trial in range(3)]
+    teaching = [(2, step, 0) for step in range(1, 7)]
+    evaluation = [(2, 6, item) for item in range(1, 7)]
+    assert done[done.index((0, 0, 0)) :] == memory + teaching + evaluation
+    # How many images the teacher shows is not known before the memory test has ended.
+    assert [part[2] for part in visitor.progress[0]] == ["2", "", "6"]
+    assert [part[2] for part in visitor.progress[-1]] == ["2", "6", "6"]
+
+
+def assert_every_module_was_introduced(visitor: Visitor) -> None:
+    names = [seen["screen"] for seen in visitor.screens]
+    for module in ("memory", "teaching", "evaluation"):
+        first = next(n for n, name in enumerate(names) if name.startswith(module))
+        assert names[first - 1] == f"intro-{module}"
+        assert names.count(f"intro-{module}") == 1
+    test = names[names.index("evaluation") :]
+    assert set(test) == {"evaluation", "done"}, "the test gives no feedback"

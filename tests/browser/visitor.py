@@ -131,7 +131,7 @@ class Visitor:
         return self.page.url.rstrip("/").rpartition("/")[2]
 
     def text(self, selector: str) -> str:
-        return self.page.inner_text(selector)
+        return self.page.text_content(selector) or ""
 
     def announced(self, words: str) -> None:
         self.page.wait_for_function(

@@ -1,0 +1,26 @@
+"""The watch over the pages itself: what must fail a test is seen."""
+
+from playwright.sync_api import Browser
+
+from .visitor import Visitor
+
+
+def test_every_kind_of_fault_is_noticed(site, browser: Browser) -> None:
+    context = browser.new_context()
+    visitor = Visitor(context, f"http://127.0.0.1:{site.port}")
+    visitor.open("/")
+    visitor.page.evaluate(
+        """() => {
+          console.warn("a warning");
+          setTimeout(() => { throw new Error("a page error"); });
+          document.body.append(Object.assign(document.createElement("script"), { text: "1" }));
+          return fetch("http://localhost:9/elsewhere").catch(() => {});
+        }"""
+    )
+    visitor.page.wait_for_function("() => new Promise((resolve) => setTimeout(resolve, 50, true))")
+    faults = "\n".join(visitor.faults)
+    context.close()
+    assert "console warning: a warning" in faults
+    assert "page error: a page error" in faults
+    assert "refused by the policy: script-src" in faults
+    assert "refused by the policy: connect-src" in faults

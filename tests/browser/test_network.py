@@ -1,0 +1,173 @@
+"""A bad network, a lost reply, a dead server: the page says so kindly, goes on by itself, and loses nothing."""
+
+from playwright.sync_api import Route
+
+from tests.site import Site
+
+from . import records
+from .conftest import Join, Visit
+from .server import mortal_server
+from .visitor import Visitor
+
+TROUBLE = r"Failed to load resource|ERR_"
+
+
+def at_a_question(visit: Visit, join: Join, stage: str = "teaching", **options: int) -> Visitor:
+    visitor = visit(f"/w/{join(stage).token}/", **options)
+    visitor.begin()
+    visitor.look_at_the_picture()
+    return visitor
+
+
+def see_trouble_go(visitor: Visitor) -> None:
+    visitor.page.wait_for_selector("#trouble", state="hidden")
+
+
+def assert_answered_once(site: Site, visitor: Visitor, position: int, label: str) -> None:
+    assert records.given_labels(site, visitor.token) == {position: label}
+
+
+def test_without_a_network_the_page_waits_kindly_and_goes_on_by_itself(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    visitor = at_a_question(visit, join)
+    position, label = visitor.position, visitor.classes()[0]
+    with visitor.expecting(TROUBLE):
+        visitor.context.set_offline(True)
+        visitor.page.click("#choice-1")
+        visitor.page.wait_for_selector("#trouble[open]")
+        assert "Your answers are safe" in visitor.text("#trouble")
+        assert visitor.page.evaluate("document.activeElement.id") == "trouble-retry"
+        visitor.page.keyboard.press("Escape")
+        assert visitor.page.is_visible("#trouble")
+        visitor.context.set_offline(False)
+        visitor.see("teaching-feedback")
+        see_trouble_go(visitor)
+    assert visitor.page.evaluate("document.activeElement.id") == "feedback-continue"
+    assert_answered_once(site, visitor, position, label)
+
+
+def test_a_request_that_fails_once_is_sent_again_without_a_word(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    visitor = at_a_question(visit, join)
+    position, label = visitor.position, visitor.classes()[1]
+    visitor.page.route("**/answers/", lambda route: route.abort(), times=1)
+    with visitor.expecting(TROUBLE):
+        visitor.page.click("#choice-2")
+        visitor.see("teaching-feedback")
+    assert_answered_once(site, visitor, position, label)
+
+
+def test_an_answer_whose_reply_is_lost_counts_once(site: Site, visit: Visit, join: Join) -> None:
+    visitor = at_a_question(visit, join)
+    position, label = visitor.position, visitor.classes()[0]
+    lost: list[str] = []
+
+    def lose_the_reply(route: Route) -> None:
+        lost.append(route.request.post_data or "")
+        route.fetch()
+        route.abort()
+
+    visitor.page.route("**/answers/", lose_the_reply, times=2)
+    with visitor.expecting(TROUBLE):
+        visitor.page.click("#choice-1")
+        visitor.see("teaching-feedback")
+    assert len(lost) == 2
+    sent = [r.post_data for r in visitor.requests if r.url.endswith("/answers/")]
+    assert sent == [lost[0]] * 3, "the very same request must be sent again"
+    assert_answered_once(site, visitor, position, label)
+    (first, *_) = records.teaching_steps(site, visitor.token)
+    assert visitor.text("#feedback-label") == first.label
+
+
+def test_a_lost_reply_in_the_test_skips_no_picture(site: Site, visit: Visit, join: Join) -> None:
+    visitor = at_a_question(visit, join, "evaluation")
+    position = visitor.position
+
+    def lose_the_reply(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    visitor.page.route("**/answers/", lose_the_reply, times=1)
+    with visitor.expecting(TROUBLE):
+        visitor.page.click("#choice-1")
+        visitor.see_position("evaluation", position + 1)
+    assert visitor.text("#counter") == "Picture 2 of 6"
+
+
+def test_a_lost_reply_to_the_display_still_shows_the_pictures(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    visitor = visit(f"/w/{join('memory').token}/")
+    visitor.pass_check()
+    visitor.begin()
+
+    def lose_the_reply(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    visitor.page.route("**/exposures/", lose_the_reply, times=1)
+    with visitor.expecting(TROUBLE):
+        visitor.page.click("#memory-show:enabled")
+        visitor.see("memory-recall")
+    (row,) = records.memory_rounds(site, visitor.token)
+    assert visitor.shown_order(row.position) == row.pictures
+    # The researcher can tell that the order was sent twice.
+    assert row.exposures == 2
+
+
+def test_a_busy_server_is_asked_again(site: Site, visit: Visit, join: Join) -> None:
+    visitor = at_a_question(visit, join)
+    position, label = visitor.position, visitor.classes()[0]
+    busy = {"error": {"code": "busy", "message": "Send it again.", "fields": {}}}
+    visitor.page.route("**/answers/", lambda route: route.fulfill(status=503, json=busy), times=2)
+    with visitor.expecting("503"):
+        visitor.page.click("#choice-1")
+        visitor.see("teaching-feedback")
+    assert_answered_once(site, visitor, position, label)
+
+
+def test_a_person_need_not_wait_for_the_next_attempt(site: Site, visit: Visit, join: Join) -> None:
+    visitor = at_a_question(visit, join)
+    position, label = visitor.position, visitor.classes()[0]
+    visitor.page.route("**/answers/", lambda route: route.abort())
+    with visitor.expecting(TROUBLE):
+        visitor.page.click("#choice-1")
+        visitor.page.wait_for_selector("#trouble[open]")
+        visitor.page.unroute("**/answers/")
+        visitor.page.click("#trouble-retry")
+        visitor.see("teaching-feedback")
+        see_trouble_go(visitor)
+    assert_answered_once(site, visitor, position, label)
+
+
+def test_a_page_that_opens_without_its_server_goes_on_when_it_is_back(
+    visit: Visit, join: Join
+) -> None:
+    worker = join("teaching")
+    visitor = visit()
+    visitor.page.route("**/api/sessions/**", lambda route: route.abort(), times=1)
+    with visitor.expecting(TROUBLE):
+        visitor.open(f"/w/{worker.token}/")
+        visitor.see("intro-teaching")
+
+
+def test_the_session_goes_on_when_a_killed_server_is_started_again(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    with mortal_server(site) as server:
+        visitor = at_a_question(visit, join, port=server.port)
+        position, label = visitor.position, visitor.classes()[1]
+        server.kill()
+        with visitor.expecting(TROUBLE):
+            visitor.page.click("#choice-2")
+            visitor.page.wait_for_selector("#trouble[open]")
+            server.start()
+            visitor.see("teaching-feedback")
+            see_trouble_go(visitor)
+        assert_answered_once(site, visitor, position, label)
+        visitor.page.click("#feedback-continue")
+        visitor.look_at_the_picture()
+        visitor.page.click("#choice-1")
+        visitor.see_position("teaching-feedback", position + 1)

@@ -1,0 +1,171 @@
+"""Pictures are decoded before anybody sees them, shown as long as they should be, and tried again when they fail."""
+
+import pytest
+from playwright.sync_api import Route
+
+from tests.site import Site
+
+from . import records
+from .conftest import Join, MakeStudy, Visit
+from .hands import Mouse
+from .visitor import Visitor
+
+FAILED = r"Failed to load resource|ERR_"
+PAPER = {
+    "short": False,
+    "memory_extra_seconds": 1,
+    "memory_max_length": 9,
+    "dataset": {"teaching": 60, "evaluation": 100},
+}
+
+
+def in_the_memory_test(visit: Visit, join: Join, slug: str = "") -> Visitor:
+    visitor = visit(f"/w/{join('memory', slug).token}/")
+    visitor.pass_check()
+    return visitor
+
+
+def try_again(visitor: Visitor, button: str) -> None:
+    """Presses the button in vain, then once more with the network back."""
+    with visitor.page.expect_request("**/images/*"):
+        visitor.page.click(button)
+    visitor.page.unroute("**/images/*")
+    # The page may have recovered by itself meanwhile, and then the button is gone.
+    visitor.page.evaluate("button => document.querySelector(button)?.click()", button)
+
+
+def test_the_display_waits_until_every_picture_is_decoded(visit: Visit, join: Join) -> None:
+    # The second round of a person who comes back: neither the check nor the introduction has its pictures.
+    worker = join("memory", answers=1)
+    visitor = visit()
+    held: list[Route] = []
+    late = worker.task()["images"][1]["url"]
+    visitor.page.route(f"**{late}", lambda route: held.append(route))
+    visitor.open(f"/w/{worker.token}/")
+    visitor.see("memory-ready")
+    visitor.page.wait_for_function(
+        "() => document.getElementById('memory-status').textContent.includes('1 of 2')"
+    )
+    assert visitor.page.is_disabled("#memory-show")
+    held[0].continue_()
+    visitor.page.click("#memory-show:enabled")
+    visitor.see("memory-display")
+    (display,) = visitor.displays(worker.task()["position"])
+    assert display["areDecoded"]
+    assert len(display["pictures"]) == 2
+
+
+def test_two_pictures_are_shown_for_three_seconds_with_the_settings_of_the_paper(
+    site: Site, visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    visitor = in_the_memory_test(visit, join, study(**PAPER))
+    assert "practice" in visitor.text("[data-screen]")
+    visitor.begin()
+    visitor.see("memory-ready")
+    assert visitor.text(".eyebrow") == "Practice"
+    assert "for 3 seconds" in visitor.text("[data-screen]")
+    visitor.page.click("#memory-show:enabled")
+    visitor.see("memory-display")
+    position = visitor.position
+    visitor.see("memory-recall")
+    assert not visitor.page.query_selector("[data-screen=memory-display]")
+    Mouse(visitor).arrange(visitor.shown_order(position))
+    visitor.page.click("#memory-submit")
+    visitor.see("memory-feedback")
+    assert "3 rounds that count" in visitor.text("#feedback-follows")
+    row = records.memory_rounds(site, visitor.token)[0]
+    assert row.is_correct
+    assert row.exposure_ms == 3000
+    assert row.shown_ms is not None
+    assert row.shown_ms >= 2950
+
+
+def test_pictures_of_the_memory_test_that_fail_are_tried_again(visit: Visit, join: Join) -> None:
+    worker = join("memory", answers=1)
+    visitor = visit()
+    visitor.page.route("**/images/*", lambda route: route.abort())
+    with visitor.expecting(FAILED):
+        visitor.open(f"/w/{worker.token}/")
+        visitor.page.wait_for_selector("#memory-retry:visible")
+        visitor.announced("did not load")
+        assert visitor.page.is_disabled("#memory-show")
+        try_again(visitor, "#memory-retry")
+        visitor.page.wait_for_selector("#memory-show:enabled")
+    assert not visitor.page.is_visible("#memory-retry")
+
+
+@pytest.mark.parametrize("stage", ["teaching", "evaluation"])
+def test_a_picture_to_classify_that_fails_is_tried_again(
+    stage: str, visit: Visit, join: Join
+) -> None:
+    visitor = visit()
+    visitor.page.route("**/images/*", lambda route: route.abort())
+    with visitor.expecting(FAILED):
+        visitor.open(f"/w/{join(stage).token}/")
+        visitor.begin()
+        visitor.page.wait_for_selector("#image-retry:visible")
+        assert visitor.page.is_disabled("#choice-1")
+        visitor.page.keyboard.press("1")
+        try_again(visitor, "#image-retry")
+        visitor.look_at_the_picture()
+    visitor.see(stage)
+    assert visitor.page.locator(".specimen-image").evaluate("image => image.naturalWidth > 0")
+
+
+def test_a_picture_that_fails_once_comes_by_itself(visit: Visit, join: Join) -> None:
+    visitor = visit()
+    visitor.page.route("**/images/*", lambda route: route.abort(), times=1)
+    with visitor.expecting(FAILED):
+        visitor.open(f"/w/{join('teaching').token}/")
+        visitor.begin()
+        visitor.look_at_the_picture()
+
+
+def test_the_check_tells_of_pictures_that_do_not_load_and_recovers(
+    visit: Visit, join: Join
+) -> None:
+    visitor = visit()
+    visitor.page.route("**/images/*", lambda route: route.abort())
+    with visitor.expecting(FAILED):
+        visitor.open(f"/w/{join('memory').token}/")
+        visitor.page.wait_for_selector('#check-pictures[data-state="bad"]')
+        assert visitor.page.is_disabled("#check-continue")
+        try_again(visitor, "#check-retry")
+        visitor.page.wait_for_selector("#check-continue:enabled")
+    assert visitor.page.get_attribute("#check-pictures", "data-state") == "good"
+
+
+def test_the_next_image_is_loaded_while_the_feedback_is_read(visit: Visit, join: Join) -> None:
+    worker = join("teaching")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    with visitor.page.expect_response("**/answers/") as reply:
+        visitor.page.click("#choice-1")
+    following = reply.value.json()["task"]["image"]["url"]
+    visitor.see("teaching-feedback")
+    visitor.page.wait_for_function(
+        "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=following
+    )
+    visitor.see("teaching-feedback")
+    loaded = len([r for r in visitor.requests if r.url.endswith(following)])
+    visitor.page.click("#feedback-continue")
+    visitor.look_at_the_picture()
+    assert visitor.page.get_attribute(".specimen-image", "src").endswith(following)
+    assert len([r for r in visitor.requests if r.url.endswith(following)]) == loaded == 1
+
+
+def test_the_next_image_of_the_test_is_loaded_before_the_answer(visit: Visit, join: Join) -> None:
+    worker = join("evaluation")
+    (following,) = worker.task()["prefetch"]
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    visitor.page.wait_for_function(
+        "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=following
+    )
+    visitor.page.click("#choice-1")
+    visitor.see_position("evaluation", worker.task()["position"])
+    visitor.look_at_the_picture()
+    assert visitor.page.get_attribute(".specimen-image", "src").endswith(following)
+    assert len([r for r in visitor.requests if r.url.endswith(following)]) == 1

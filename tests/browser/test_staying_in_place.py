@@ -1,0 +1,275 @@
+"""Reloads, the back button, second tabs and other browsers all lead to the same task; no answer is doubled."""
+
+from tests.site import Site
+
+from . import records
+from .conftest import Join, MakeStudy, Visit
+from .hands import Mouse
+from .visitor import Visitor
+
+LITTLE = {
+    "short_steps": 3,
+    "medium_steps": 3,
+    "long_steps": 3,
+    "other_steps": 3,
+    "evaluation_size": 2,
+}
+ONWARD = {
+    "entry": "#entry-begin",
+    "consent": "#consent-agree",
+    "check": "#check-continue",
+    "intro-memory": "#intro-begin",
+    "memory-ready": "#memory-show",
+    "memory-recall": "#memory-submit",
+    "memory-feedback": "#feedback-continue",
+    "intro-teaching": "#intro-begin",
+    "teaching": "#choice-1",
+    "teaching-feedback": "#feedback-continue",
+    "intro-evaluation": "#intro-begin",
+    "evaluation": "#choice-2",
+}
+
+
+def answers_sent(visitor: Visitor) -> list[dict]:
+    return [
+        request.post_data_json
+        for request in visitor.requests
+        if request.method == "POST" and request.url.endswith("/answers/")
+    ]
+
+
+def test_a_reload_at_every_screen_leads_to_the_same_task(
+    site: Site, visit: Visit, study: MakeStudy
+) -> None:
+    visitor = visit(f"/s/{study(**LITTLE)}/")
+    screen, walked = visitor.now(), []
+    while not screen.startswith("done"):
+        name, _, position = screen.partition(" ")
+        walked.append(name)
+        visitor.page.reload()
+        again = visitor.now()
+        if name == "memory-display":
+            assert again == f"memory-recall {position}"
+        elif name == "memory-feedback":
+            assert again in {f"memory-ready {int(position) + 1}", "intro-teaching "}
+        elif name == "teaching-feedback" and again != screen:
+            # The feedback of the last step is not the current task any more.
+            assert walked.count("teaching-feedback") == 3
+            assert again == "intro-evaluation "
+        else:
+            assert again == screen
+            if name in {"teaching", "evaluation"}:
+                visitor.look_at_the_picture()
+            visitor.page.click(f"{ONWARD[name]}:enabled")
+            again = visitor.next_screen(screen)
+        screen = again
+    visitor.page.reload()
+    visitor.see("done")
+
+    assert set(walked) == {*ONWARD, "memory-display"}
+    rounds = records.memory_rounds(site, visitor.token)
+    assert [row.exposures for row in rounds] == [1, 1]
+    assert [len(visitor.displays(row.position)) for row in rounds] == [1, 1]
+    assert len(records.given_labels(site, visitor.token)) == 5
+
+
+def test_pictures_that_were_on_show_are_not_shown_again_and_the_page_says_so(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    visitor = visit(f"/w/{join('memory').token}/")
+    visitor.pass_check()
+    visitor.begin()
+    visitor.page.click("#memory-show:enabled")
+    visitor.see("memory-display")
+    visitor.page.reload()
+    visitor.see("memory-recall")
+    assert "only once" in visitor.text("#memory-shown-once")
+    (row,) = records.memory_rounds(site, visitor.token)
+    Mouse(visitor).arrange(row.pictures)
+    visitor.page.click("#memory-submit")
+    visitor.see("memory-feedback")
+    (row, _) = records.memory_rounds(site, visitor.token)
+    assert row.is_correct
+    # The display was cut short by the reload, and what is stored says so.
+    assert row.shown_ms is not None
+    assert 0 <= row.shown_ms < row.exposure_ms
+    assert row.exposures == 1
+
+
+def test_the_back_button_leads_to_the_entry_and_from_there_to_the_same_task(
+    site: Site, visit: Visit, study: MakeStudy
+) -> None:
+    visitor = visit(f"/s/{study()}/")
+    visitor.page.click("#entry-begin")
+    visitor.see("consent")
+    token = visitor.token
+    visitor.page.click("#consent-agree")
+    visitor.pass_check()
+    visitor.begin()
+    visitor.see("memory-ready")
+    here = visitor.now()
+
+    visitor.page.go_back()
+    visitor.see("entry")
+    visitor.page.go_forward()
+    assert visitor.now() == here
+
+    visitor.page.go_back()
+    visitor.page.click("#entry-begin, #entry-resume")
+    assert visitor.now() == here
+    assert visitor.token == token
+
+
+def test_a_stale_tab_catches_up_and_the_recorded_answer_stands(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    worker = join("teaching")
+    stale = visit(f"/w/{worker.token}/")
+    stale.begin()
+    stale.see("teaching")
+    position = stale.position
+    fresh = stale.new_tab()
+    fresh.open(f"/w/{worker.token}/")
+    fresh.begin()
+    fresh.answer(1)
+    fresh.see("teaching-feedback")
+    chosen = records.given_labels(site, worker.token)
+
+    stale.page.bring_to_front()
+    with stale.expecting("409"):
+        stale.answer(2)
+        stale.page.wait_for_selector("#note.is-shown")
+        assert "caught up" in stale.text("#note")
+        stale.see("teaching-feedback")
+    assert stale.position == position
+    assert records.given_labels(site, worker.token) == chosen
+    stale.page.click("#feedback-continue")
+    stale.see_position("teaching", position + 1)
+
+
+def test_a_stale_tab_with_the_same_answer_gets_the_same_feedback(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    worker = join("teaching")
+    stale = visit(f"/w/{worker.token}/")
+    stale.begin()
+    stale.look_at_the_picture()
+    fresh = stale.new_tab()
+    fresh.open(f"/w/{worker.token}/")
+    fresh.begin()
+    fresh.answer(1)
+    fresh.see("teaching-feedback")
+    stale.page.bring_to_front()
+    stale.answer(1)
+    stale.see("teaching-feedback")
+    assert stale.text("#feedback-label") == fresh.text("#feedback-label")
+    assert stale.text("#feedback-verdict") == fresh.text("#feedback-verdict")
+    assert len(records.given_labels(site, worker.token)) == 1
+
+
+def test_a_tab_that_is_many_steps_behind_shows_the_stage_that_was_reached(
+    visit: Visit, join: Join
+) -> None:
+    worker = join("teaching")
+    stale = visit(f"/w/{worker.token}/")
+    stale.begin()
+    stale.look_at_the_picture()
+    worker.go_to("evaluation")
+    with stale.expecting("409"):
+        stale.answer(2)
+        stale.see("intro-evaluation")
+
+
+def test_another_browser_goes_on_by_the_link(visit: Visit, join: Join) -> None:
+    worker = join("evaluation")
+    first = visit(f"/w/{worker.token}/")
+    first.begin()
+    first.answer(1)
+    first.see_position("evaluation", worker.task()["position"])
+    second = visit(f"/w/{worker.token}/")
+    second.look_at_the_picture()
+    assert second.now() == first.now()
+    assert second.text("#counter") == first.text("#counter") == "Picture 2 of 6"
+    assert second.page.get_attribute(".specimen-image", "src") == first.page.get_attribute(
+        ".specimen-image", "src"
+    )
+
+
+def test_the_entry_page_knows_a_browser_by_its_cookie(
+    site: Site, visit: Visit, study: MakeStudy
+) -> None:
+    visitor = visit(f"/s/{study()}/")
+    visitor.page.click("#entry-begin")
+    visitor.see("consent")
+    token = visitor.token
+    visitor.open(f"/s/{study()}/")
+    assert visitor.page.get_attribute("[data-screen]", "data-door") == "resume"
+    visitor.page.click("#entry-resume")
+    visitor.see("consent")
+    assert visitor.token == token
+
+    stranger = visit(f"/s/{study()}/")
+    assert stranger.page.get_attribute("[data-screen]", "data-door") == "start"
+
+
+def test_a_double_click_is_one_answer(site: Site, visit: Visit, join: Join) -> None:
+    worker = join("evaluation")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    position = visitor.position
+    visitor.page.dblclick("#choice-1")
+    assert_one_answer(site, visitor, position, 1)
+
+
+def test_a_key_that_is_held_down_is_one_answer(site: Site, visit: Visit, join: Join) -> None:
+    worker = join("evaluation")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    position = visitor.position
+    for _ in range(8):
+        visitor.page.keyboard.down("ArrowRight")
+    visitor.see_position("evaluation", position + 1)
+    visitor.look_at_the_picture()
+    visitor.page.keyboard.down("ArrowRight")
+    visitor.page.keyboard.up("ArrowRight")
+    assert_one_answer(site, visitor, position, 2)
+
+
+def test_of_two_quick_answers_the_first_counts(site: Site, visit: Visit, join: Join) -> None:
+    worker = join("evaluation")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    position = visitor.position
+    visitor.page.keyboard.press("2")
+    visitor.page.keyboard.press("1")
+    assert_one_answer(site, visitor, position, 2)
+
+
+def test_a_double_click_on_continue_skips_nothing(site: Site, visit: Visit, join: Join) -> None:
+    worker = join("teaching")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.answer(1)
+    visitor.see("teaching-feedback")
+    position = visitor.position
+    visitor.page.dblclick("#feedback-continue")
+    visitor.see_position("teaching", position + 1)
+    visitor.look_at_the_picture()
+    assert list(records.given_labels(site, worker.token)) == [position]
+
+
+def assert_one_answer(site: Site, visitor: Visitor, position: int, choice: int) -> None:
+    """The next picture waits for its own answer."""
+    visitor.see_position("evaluation", position + 1)
+    visitor.look_at_the_picture()
+    label = visitor.classes()[choice - 1]
+    assert records.given_labels(site, visitor.token).get(position) == label
+    assert [
+        row.position
+        for row in records.evaluation_items(site, visitor.token)
+        if row.answer is not None
+    ] == [position]
+    assert [body["position"] for body in answers_sent(visitor)] == [position]
