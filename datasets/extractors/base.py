@@ -7,7 +7,7 @@ and labels of the teaching pool only, and what it returns turns any descriptions
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,16 @@ class ExtractorMissing(ExtractorError):
 
 class Cancelled(Exception):
     """Somebody stopped the work."""
+
+
+class Describer(Protocol):
+    """Whatever describes one image by itself."""
+
+    def missing(self) -> str | None:
+        """What to install and how, if something is missing."""
+
+    def describe(self, image: ImageLike) -> Description:
+        """The description of one image, of the same shape for all."""
 
 
 class Fitted(ABC):

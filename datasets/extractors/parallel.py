@@ -15,8 +15,8 @@ from PIL import Image
 from .base import (
     CancelCheck,
     Cancelled,
+    Describer,
     Description,
-    Extractor,
     ExtractorMissing,
     ImageLike,
     Progress,
@@ -35,7 +35,7 @@ BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def describe_all(
-    extractor: Extractor,
+    describer: Describer,
     sources: Sequence[Source],
     *,
     processes: int | None = None,
@@ -47,28 +47,28 @@ def describe_all(
     Images are read where they are described, so that only their descriptions are in memory.
     Raises `Cancelled` soon after `cancelled()` is true.
     """
-    missing = extractor.missing()
+    missing = describer.missing()
     if missing is not None:
         raise ExtractorMissing(missing)
     if not sources:
         raise ValueError("There are no images to describe.")
     workers = min(processes or os.cpu_count() or 1, len(sources) // WORTH_A_PROCESS)
     if workers < 2:
-        work = ((described(extractor, source)) for source in sources)
+        work = ((described(describer, source)) for source in sources)
         return _gathered(work, len(sources), progress, cancelled)
-    return _described_by_processes(extractor, sources, workers, progress, cancelled)
+    return _described_by_processes(describer, sources, workers, progress, cancelled)
 
 
-def described(extractor: Extractor, source: Source) -> Description:
+def described(describer: Describer, source: Source) -> Description:
     """The description of one image, wherever it is."""
     if isinstance(source, Image.Image | np.ndarray):
-        return extractor.describe(source)
+        return describer.describe(source)
     with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as image:
-        return extractor.describe(image)
+        return describer.describe(image)
 
 
 def _described_by_processes(
-    extractor: Extractor,
+    describer: Describer,
     sources: Sequence[Source],
     workers: int,
     progress: Progress,
@@ -77,7 +77,7 @@ def _described_by_processes(
     # A fresh interpreter: a fork would copy the locks of threads that it does not copy.
     fresh = multiprocessing.get_context("spawn")
     with one_blas_thread(), ProcessPoolExecutor(workers, mp_context=fresh) as pool:
-        work = pool.map(_Describe(extractor), sources, chunksize=CHUNK)
+        work = pool.map(_Describe(describer), sources, chunksize=CHUNK)
         try:
             return _gathered(work, len(sources), progress, cancelled)
         except BaseException:
@@ -86,13 +86,13 @@ def _described_by_processes(
 
 
 class _Describe:
-    """`described` for one extractor, in a form that travels to another process."""
+    """`described` for one describer, in a form that travels to another process."""
 
-    def __init__(self, extractor: Extractor) -> None:
-        self.extractor = extractor
+    def __init__(self, describer: Describer) -> None:
+        self.describer = describer
 
     def __call__(self, source: Source) -> Description:
-        return described(self.extractor, source)
+        return described(self.describer, source)
 
 
 @contextmanager
