@@ -1,0 +1,204 @@
+"""What the data-set page tells, against definitions and on pools made for each warning."""
+
+import json
+
+import numpy as np
+import pytest
+
+from datasets import insight
+from datasets.insight import (
+    component_layout,
+    graph_health,
+    graph_layout,
+    hardest,
+    insight_of,
+    map_of,
+    most_ambiguous,
+)
+from datasets.shortcuts import check_shortcuts
+from datasets.target import accuracy_of_features
+from teaching.engine import Pool
+
+
+def classes(n=120, distance=2.0, seed=0, share=0.5, d=4):
+    """Features (n, d) and labels of two Gaussian classes in random order."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.where(np.arange(n) < share * n, 1.0, -1.0))
+    features = rng.normal(size=(n, d))
+    features[:, 0] += labels * distance / 2
+    return features - features.mean(axis=0), labels
+
+
+def found_in(features, labels, **more):
+    return insight_of(Pool(features, labels), accuracy_of_features(features, labels), **more)
+
+
+def codes(found):
+    return {concern.code for concern in found.warnings}
+
+
+def test_the_hardest_are_wrong_and_surest_first():
+    labels = np.array([1.0, 1, -1, -1, 1, -1])
+    probabilities = np.array([0.1, 0.9, 0.8, 0.2, 0.45, 0.99])
+    found = hardest(labels, probabilities)
+    assert [example.pool_index for example in found] == [5, 0, 2, 4]
+    assert found[0].probability == 0.99
+    assert found[0].label == -1
+    assert [example.pool_index for example in hardest(labels, probabilities, 1)] == [5]
+
+
+def test_the_most_ambiguous_are_nearest_to_one_half():
+    probabilities = np.array([0.1, 0.52, 0.8, 0.45, 0.5])
+    found = most_ambiguous(np.array([1.0, -1, 1, -1, 1]), probabilities, 3)
+    assert [example.pool_index for example in found] == [4, 1, 3]
+
+
+def test_a_shuffled_pool_keeps_its_probabilities():
+    features, labels = classes()
+    accuracy = accuracy_of_features(features, labels)
+    order = np.random.default_rng(5).permutation(len(labels))
+    found = insight_of(Pool(features[order], labels[order]), accuracy, order=order)
+    for example in [*found.hardest, *found.ambiguous]:
+        place = order[example.pool_index]
+        assert example.label == labels[place]
+        assert example.probability == pytest.approx(accuracy.probabilities[place], abs=1e-4)
+    assert all((example.probability >= 0.5) != (example.label > 0) for example in found.hardest)
+
+
+def test_homophily_is_the_weight_within_classes():
+    features, labels = classes(40)
+    pool = Pool(features, labels)
+    weights = pool.affinity.toarray()
+    within = sum(weights[i, j] for i in range(40) for j in range(40) if labels[i] == labels[j])
+    found = graph_health(pool)
+    assert found.homophily == pytest.approx(within / weights.sum(), abs=1e-4)
+    assert found.homophily_by_chance == 0.5
+    neighbours = (weights > 0).sum(axis=1)
+    assert found.fewest_neighbours == neighbours.min()
+    assert found.most_neighbours == neighbours.max()
+    assert (found.pieces_before_bridges, found.bridges) == (1, [])
+
+
+def test_groups_apart_are_counted_and_their_bridges_named():
+    features, labels = classes(60, distance=400.0, d=1)
+    found = found_in(features, labels)
+    assert found.graph.pieces_before_bridges == 2
+    (one, other) = found.graph.bridges[0]
+    assert labels[one] != labels[other]
+    assert "bridges" in codes(found)
+
+
+def test_the_component_layout_is_the_first_two_singular_vectors():
+    features, _ = classes(30)
+    left, lengths, _ = np.linalg.svd(features, full_matrices=False)
+    found = component_layout(features)
+    np.testing.assert_allclose(np.abs(found), np.abs(left[:, :2] * lengths[:2]), atol=1e-8)
+
+
+def test_the_graph_layout_is_two_smoothest_functions_with_a_fixed_sign():
+    features, labels = classes(40)
+    pool = Pool(features, labels)
+    found = graph_layout(pool)
+    walk = pool.affinity.toarray() / pool.degrees[:, None]
+    values = np.sort(np.linalg.eigvals(walk).real)[::-1]
+    for column in range(2):
+        stretched = walk @ found[:, column]
+        np.testing.assert_allclose(stretched, values[column + 1] * found[:, column], atol=1e-4)
+        assert found[np.abs(found[:, column]).argmax(), column] > 0
+
+
+def test_the_map_takes_the_layout_that_shows_the_classes_better():
+    # The classes differ along the weakest of the features, which the components leave out but the
+    # graph, in units of each feature's deviation, does not.
+    features, labels = classes(150, distance=30.0)
+    features[:, 0] /= 1e3
+    found = map_of(Pool(features, labels))
+    assert found.method == "graph"
+    assert found.accuracy > 0.9
+    near = component_layout(features)
+    assert near.shape == (150, 2)
+
+
+def test_the_map_lies_on_the_unit_square_and_is_the_same_every_time():
+    features, labels = classes()
+    first, second = (map_of(Pool(features, labels)) for _ in range(2))
+    assert first == second
+    for axis in (first.x, first.y):
+        assert (min(axis), max(axis)) == (0, 1)
+    assert first.label == labels.astype(int).tolist()
+
+
+def test_the_map_of_a_large_pool_shows_some_of_it(monkeypatch):
+    monkeypatch.setattr(insight, "POINTS", 50)
+    found = map_of(Pool(*classes()))
+    assert len(found.x) == len(found.y) == len(found.label) == len(found.pool_index) == 50
+
+
+@pytest.mark.parametrize(
+    ("features", "labels"),
+    [
+        (np.array([[0.0], [1.0], [0.1], [1.1]]), [-1, 1, -1, 1]),
+        (np.ones((12, 3)), np.tile([-1, 1], 6)),
+        (np.vstack([np.zeros((6, 2)), np.ones((6, 2))]), np.repeat([-1, 1], 6)),
+    ],
+)
+def test_degenerate_pools_have_a_page_too(features, labels):
+    found = found_in(features, np.asarray(labels, dtype=float))
+    json.dumps(found.as_json(), allow_nan=False)
+    assert "few_images" in codes(found)
+
+
+def test_a_sound_pool_has_no_warnings():
+    found = found_in(*classes(300, 2.5))
+    assert codes(found) <= {"contradicting"}
+    assert found.counts == (150, 150)
+
+
+def test_a_task_that_neighbours_solve_may_be_too_easy():
+    found = found_in(*classes(200, 12.0))
+    concern = next(concern for concern in found.warnings if concern.code == "too_easy")
+    assert concern.message == ("This task may be too easy: nearest-neighbour accuracy is 100 %.")
+    assert concern.remedy
+
+
+def test_noise_is_at_chance_and_its_graph_is_mixed():
+    found = found_in(*classes(200, 0.0, seed=3))
+    assert {"at_chance", "mixed_graph"} <= codes(found)
+
+
+def test_a_weak_concept_is_named():
+    assert "weak" in codes(found_in(*classes(600, 0.9)))
+
+
+def test_few_and_unbalanced_images_are_named_with_their_class():
+    found = found_in(*classes(120, 3.0, share=0.2), classes=("cats", "dogs"))
+    messages = {concern.code: concern.message for concern in found.warnings}
+    assert messages["few_images"] == "There are only 24 teaching images of the class “dogs”."
+    assert messages["unbalanced"] == ("The classes are unbalanced: 96 teaching images against 24.")
+
+
+def test_labels_that_are_surely_wrong_are_pointed_out():
+    features, labels = classes(200, 8.0)
+    labels[7] *= -1
+    found = found_in(features, labels)
+    assert found.hardest[0].pool_index == 7
+    assert "contradicting" in codes(found)
+
+
+def test_shortcuts_are_among_the_warnings():
+    features, labels = classes(100)
+    cues = np.random.default_rng(0).normal(size=(100, 28))
+    cues[:, 26] += 5 * labels
+    report = check_shortcuts(cues, None, labels)
+    found = found_in(features, labels, shortcuts=report)
+    assert "shortcut" in codes(found)
+    assert found.shortcuts["each"][0]["name"] == "brightness"
+
+
+def test_the_page_is_plain_json():
+    found = found_in(*classes(), classes=("cats", "dogs")).as_json()
+    again = json.loads(json.dumps(found, allow_nan=False))
+    assert again["classes"] == ["cats", "dogs"]
+    assert again["accuracy"]["low"] < again["accuracy"]["mean"] < again["accuracy"]["high"]
+    assert "probabilities" not in again["accuracy"]
+    assert set(again["map"]) == {"method", "accuracy", "pool_index", "label", "x", "y"}
