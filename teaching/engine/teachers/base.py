@@ -3,7 +3,6 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
@@ -81,7 +80,7 @@ class Teacher(ABC):
     def __post_init__(self) -> None:
         check_beta(self.beta)
         for what, count in (("repeat window", self.repeat_window), ("cold start", self.cold_start)):
-            if count is not None and not (isinstance(count, Integral) and count >= 0):
+            if count is not None and not _is_count(count):
                 raise BadSetting(f"The {what} is {count!r}; give a whole number of steps from 0.")
 
     # What a teacher defines: `judge`, and what else it does its own way.
@@ -152,6 +151,10 @@ class Teacher(ABC):
             usefulness=None if usefulness is None else float(usefulness[example]),
             scores=judgement.scores,
         )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and value >= 0
 
 
 def _restricted(judgement: Judgement, allowed: BoolArray) -> Judgement:
