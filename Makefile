@@ -27,7 +27,7 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.made
 WITH_ENV = if [ -f .env ]; then set -a; . ./.env; set +a; fi; export PORT=$(PORT) JEDI_PUBLIC_URL=$${JEDI_PUBLIC_URL:-http://127.0.0.1:$(PORT)};
 
 run: $(VENV)/.installed
-	@$(WITH_ENV) $(BIN)/python manage.py prepare && exec $(BIN)/gunicorn -c jedi_web/gunicorn_conf.py jedi_web.wsgi
+	@$(WITH_ENV) export JEDI_EMBEDDED_WORKER=1; $(BIN)/python manage.py prepare && exec $(BIN)/gunicorn -c jedi_web/gunicorn_conf.py jedi_web.wsgi
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

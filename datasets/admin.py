@@ -83,7 +83,7 @@ class ImportAdmin(admin.ModelAdmin):
         steer = self.admin_site.admin_view(require_POST(self.steer))
         return [
             path("<int:pk>/state/", watch, name="import_state"),
-            path("<int:pk>/<slug:order>/", steer, name="import_order"),
+            path("<int:pk>/orders/<slug:order>/", steer, name="import_order"),
             *super().get_urls(),
         ]
 

@@ -2,10 +2,10 @@
 
 from django.utils import timezone
 
-from studies.labels import LabelAnswer, describe_image, image_address, picture_of
+from studies.labels import LabelAnswer, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, Stage
+from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
 from teaching.models import TeachingStep
 
 from . import metrics
@@ -68,9 +68,9 @@ class EvaluationStage(Stage):
         this.take_answer(answer["label"], answer["response_ms"])
         return this
 
-    def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> bool:
+    def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> Taken:
         plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
-        return plan.item == participant.study.evaluation_size
+        return Taken(feedback=None, is_last=plan.item == participant.study.evaluation_size)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -94,13 +94,10 @@ class EvaluationStage(Stage):
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         """Images up to the next one, which the page fetches ahead; the rest stay unseen."""
-        reach = participant.position + 1
-        this = (
-            EvaluationItem.objects.of(participant)
-            .filter(example__key=key, position__lte=reach)
-            .first()
+        within_reach = EvaluationItem.objects.of(participant).filter(
+            position__lte=participant.position + 1
         )
-        return picture_of(this.example) if this else None
+        return find_picture(participant, within_reach, key)
 
 
 def draw_images(participant: Participant) -> list[int]:

@@ -1,7 +1,10 @@
 """gunicorn's configuration: two processes of four threads, one BLAS thread each."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -13,3 +16,17 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
 control_socket_disable = True
+
+_background: list[subprocess.Popen[bytes]] = []
+
+
+def when_ready(server: Any) -> None:
+    """On one machine, the background worker lives and dies with the web server."""
+    if os.environ.get("JEDI_EMBEDDED_WORKER") == "1":
+        command = [sys.executable, "manage.py", "work", "--while-parent-lives"]
+        _background.append(subprocess.Popen(command))  # noqa: S603 - our own command
+
+
+def on_exit(server: Any) -> None:
+    for process in _background:
+        process.terminate()

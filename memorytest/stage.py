@@ -8,7 +8,7 @@ from rest_framework import serializers
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, Stage
+from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
 
 from . import pictograms, scoring
 from .models import PRACTICE, MemoryRound
@@ -57,7 +57,7 @@ class MemoryStage(Stage):
             )
         return this
 
-    def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> bool:
+    def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> Taken:
         this = plan
         this.participant = participant
         this.restored = answer["order"]
@@ -68,10 +68,9 @@ class MemoryStage(Stage):
             update_fields=["restored", "is_correct", "shown_ms", "answered_at", "response_ms"]
         )
         following = next_round(this)
-        if following is None:
-            return True
-        new_round(participant, participant.position + 1, *following)
-        return False
+        if following:
+            new_round(participant, participant.position + 1, *following)
+        return Taken(this.feedback(), is_last=following is None)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = MemoryRound.objects.filter(

@@ -6,7 +6,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from .models import Participant
-from .stages import Current, Json, Recorded, Stage
+from .stages import Current, Json, Recorded, Stage, Taken
 
 
 class ConsentAnswer(serializers.Serializer[Any]):
@@ -35,13 +35,13 @@ class ConsentStage(Stage):
         }
         return Current(task, done=0)
 
-    def record(self, participant: Participant, answer: Json, plan: Any) -> bool:
+    def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
         if answer["agree"]:
             participant.consented_at = timezone.now()
         else:
             participant.stage = Participant.Stage.DECLINED
             participant.finished_at = timezone.now()
-        return True
+        return Taken(feedback=None, is_last=True)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         if position != 1:

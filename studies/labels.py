@@ -1,11 +1,13 @@
 """What teaching and evaluation share: an image, and a class name as the answer to it."""
 
+import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
 from rest_framework import serializers
 
-from .models import Example, Participant
+from .models import Example, LabelTask, Participant
 from .stages import Json, Picture
 
 
@@ -24,13 +26,23 @@ class LabelAnswer(serializers.Serializer[Any]):
         return int(dataset.label_of(value))
 
 
+def image_key(participant: Participant, example: Example) -> str:
+    """The name of an image for one participant: no two of them can compare notes by it."""
+    text = f"{participant.token} {example.key}".encode()
+    return hashlib.blake2b(text, digest_size=12).hexdigest()
+
+
 def image_address(participant: Participant, example: Example) -> str:
-    return reverse("image", args=[participant.token, example.key])
+    return reverse("image", args=[participant.token, image_key(participant, example)])
 
 
 def describe_image(participant: Participant, example: Example) -> Json:
     return {"url": image_address(participant, example), "alt": "Image to classify"}
 
 
-def picture_of(example: Example) -> Picture:
-    return Picture(example.image_path.read_bytes(), "image/jpeg")
+def find_picture(participant: Participant, tasks: Iterable[LabelTask], key: str) -> Picture | None:
+    """The image under a participant's key, if it belongs to one of these tasks."""
+    for task in tasks:
+        if image_key(participant, task.example) == key:
+            return Picture(task.example.image_path.read_bytes(), "image/jpeg")
+    return None

@@ -21,7 +21,7 @@ from .errors import (
     StudyNotOpen,
 )
 from .models import Participant, Study
-from .stages import Json, Stage
+from .stages import Json, Stage, Taken
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # "Last seen" is for time-outs of hours: a reload need not write it every time.
@@ -120,15 +120,7 @@ def session_state(participant: Participant) -> Json:
 
 def _progress(participant: Participant, done_in_current: int) -> list[Json]:
     """The counted stages with their units: all of a past stage's, none of a coming one's."""
-    is_past = participant.stage == Participant.Stage.DONE
-    names = [stage.name for stage in stages.flow()]
-    here = (
-        len(names)
-        if is_past
-        else names.index(participant.stage)
-        if participant.stage in names
-        else 0
-    )
+    here = _place_in_flow(participant)
     rows = []
     for place, stage in enumerate(stages.flow()):
         total = stage.total(participant)
@@ -136,6 +128,14 @@ def _progress(participant: Participant, done_in_current: int) -> list[Json]:
         if stage.is_counted:
             rows.append({"name": stage.name, "title": stage.title, "done": done, "total": total})
     return rows
+
+
+def _place_in_flow(participant: Participant) -> int:
+    """The number of the current stage; beyond the last when all are done, the first for who declined."""
+    names = [stage.name for stage in stages.flow()]
+    if participant.stage == Participant.Stage.DONE:
+        return len(names)
+    return names.index(participant.stage) if participant.is_under_way else 0
 
 
 def _done_task(participant: Participant) -> Json:
@@ -169,15 +169,15 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     stage = stages.named(participant.stage)
     answer = _validated(stage, participant, payload)
     plan = stage.plan(participant, answer)
+    if following := stages.after(stage.name):
+        following.warm_up(participant.study)
     with transaction.atomic():
         locked = lock(participant)
         is_mine = locked.is_under_way and locked.position == position
-        if is_mine:
-            _record(locked, stage, answer, plan)
-    if not is_mine:
+        taken = _record(locked, stage, answer, plan) if is_mine else None
+    if taken is None:
         return _repeat(locked, position, payload)
-    recorded = stage.recorded(locked, position)
-    return {"feedback": recorded.feedback if recorded else None} | session_state(locked)
+    return {"feedback": taken.feedback} | session_state(locked)
 
 
 def lock(participant: Participant) -> Participant:
@@ -188,14 +188,15 @@ def lock(participant: Participant) -> Participant:
     return locked
 
 
-def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> None:
-    is_last = stage.record(participant, answer, plan)
+def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> Taken:
+    taken = stage.record(participant, answer, plan)
     participant.position += 1
     participant.last_seen_at = timezone.now()
-    if is_last and participant.is_under_way:
+    if taken.is_last and participant.is_under_way:
         stage.finish(participant)
         _advance(participant, stage)
     participant.save()
+    return taken
 
 
 def _advance(participant: Participant, stage: Stage) -> None:

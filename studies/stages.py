@@ -42,6 +42,14 @@ class Recorded:
     feedback: Json | None
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What became of an answer: the feedback to it, and whether it was the stage's last."""
+
+    feedback: Json | None
+    is_last: bool
+
+
 class Stage(ABC):
     """One module of a session. A stage writes a task before it is shown and its answer exactly once.
 
@@ -58,6 +66,10 @@ class Stage(ABC):
     def problems_of(self, study: Study) -> dict[str, str]:
         """What is wrong with a study's settings from this stage's point of view: field name to reason."""
         return {}
+
+    def warm_up(self, study: Study) -> None:
+        """Loads what `begin` needs, ahead of the transaction that it runs in."""
+        return
 
     @abstractmethod
     def begin(self, participant: Participant) -> None:
@@ -76,8 +88,8 @@ class Stage(ABC):
         return None
 
     @abstractmethod
-    def record(self, participant: Participant, answer: Json, plan: Any) -> bool:
-        """Writes the answer and the next task, at the next position; True if there is none in this stage."""
+    def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
+        """Writes the answer and the stage's next task, if there is one, at the next position."""
 
     @abstractmethod
     def recorded(self, participant: Participant, position: int) -> Recorded | None:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from studies.labels import LabelAnswer, describe_image, picture_of
+from studies.labels import LabelAnswer, describe_image, find_picture
 from studies.models import Example, Participant, Study
-from studies.stages import Current, Json, Picture, Recorded, Stage
+from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
 
 from . import pools, services
 from .assignment import assign
@@ -29,6 +29,9 @@ class TeachingStage(Stage):
 
     def problems_of(self, study: Study) -> dict[str, str]:
         return arm_problems(study) | length_problems(study)
+
+    def warm_up(self, study: Study) -> None:
+        pools.load(study.dataset)
 
     def begin(self, participant: Participant) -> None:
         assign(participant)
@@ -59,13 +62,12 @@ class TeachingStage(Stage):
             return Plan(this, following=None)
         return Plan(this, services.next_step(participant, this.position + 1, pools.history(steps)))
 
-    def record(self, participant: Participant, answer: Json, plan: Plan) -> bool:
+    def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
         plan.answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
-        if plan.following is None:
-            return True
-        plan.following.created_at = timezone.now()
-        plan.following.save(force_insert=True)
-        return False
+        if plan.following:
+            plan.following.created_at = timezone.now()
+            plan.following.save(force_insert=True)
+        return Taken(feedback(participant, plan.answered), is_last=plan.following is None)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -76,8 +78,7 @@ class TeachingStage(Stage):
         return Recorded({"label": this.answer}, feedback(participant, this)) if this else None
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
-        this = TeachingStep.objects.of(participant).filter(example__key=key).first()
-        return picture_of(this.example) if this else None
+        return find_picture(participant, TeachingStep.objects.of(participant), key)
 
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:

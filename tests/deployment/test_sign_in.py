@@ -14,6 +14,12 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a good long passphrase"
 
 
+def first_link() -> str:
+    first = first_password_link()
+    assert first is not None
+    return first[1]
+
+
 def follow(client: Client, link: str):
     path = link.removeprefix("http://127.0.0.1:8000")
     return client.get(path, follow=True)
@@ -31,7 +37,7 @@ def sign_in(client: Client, password: str, name: str = "researcher"):
 
 def test_the_first_researcher_sets_the_password_by_the_link():
     client = Client()
-    reply = set_password(client, first_password_link())
+    reply = set_password(client, first_link())
     assert reply.status_code == 302
     assert reply["Location"] == "/admin/login/"
     assert sign_in(client, PASSWORD).status_code == 302
@@ -39,7 +45,7 @@ def test_the_first_researcher_sets_the_password_by_the_link():
 
 
 def test_the_link_works_once():
-    link = first_password_link()
+    link = first_link()
     set_password(Client(), link)
     stranger = Client()
     page = follow(stranger, link)
@@ -62,13 +68,19 @@ def test_the_link_is_shown_again_until_it_was_used_and_makes_one_user():
 
 
 def test_a_weak_first_password_is_refused():
-    link = first_password_link()
+    link = first_link()
     assert set_password(Client(), link, "12345678").status_code == 200
     assert not User.objects.get().has_usable_password()
 
 
+def test_the_link_names_the_superuser_that_it_is_for():
+    User.objects.create_superuser("ada", password=None)
+    assert first_password_link()[0] == "ada"
+    assert User.objects.count() == 1
+
+
 def test_a_changed_link_sets_nothing():
-    link = first_password_link()
+    link = first_link()
     page = follow(Client(), link[:-2] + "x/")
     assert "new_password1" not in page.content.decode()
 
@@ -87,13 +99,13 @@ def test_preparing_prints_the_links_and_again_changes_no_data():
     before = database_snapshot()
     prepare()
     assert database_snapshot() == before
-    set_password(Client(), first_password_link())
+    set_password(Client(), first_link())
     assert "works once" not in prepare()
 
 
 def test_five_wrong_passwords_close_the_door_even_for_the_right_one():
     client = Client()
-    set_password(client, first_password_link())
+    set_password(client, first_link())
     for _ in range(4):
         assert sign_in(client, "wrong").status_code == 200
     assert sign_in(client, "wrong").status_code == 429
@@ -103,7 +115,7 @@ def test_five_wrong_passwords_close_the_door_even_for_the_right_one():
 
 
 def test_a_lock_is_for_one_name_from_one_address():
-    set_password(Client(), first_password_link())
+    set_password(Client(), first_link())
     attacker = Client(REMOTE_ADDR="203.0.113.9")
     for _ in range(6):
         reply = sign_in(attacker, "wrong")
@@ -113,7 +125,7 @@ def test_a_lock_is_for_one_name_from_one_address():
 
 def test_behind_a_proxy_an_attacker_does_not_lock_everybody_out(settings):
     settings.JEDI_PROXIES = 1
-    set_password(Client(), first_password_link())
+    set_password(Client(), first_link())
     proxy = {"REMOTE_ADDR": "10.0.0.1"}
     # The first address is the attacker's own invention; the proxy appends the true one.
     attacker = [
@@ -126,6 +138,6 @@ def test_behind_a_proxy_an_attacker_does_not_lock_everybody_out(settings):
 
 
 def test_without_a_proxy_a_forwarded_address_is_not_believed():
-    set_password(Client(), first_password_link())
+    set_password(Client(), first_link())
     replies = [sign_in(Client(HTTP_X_FORWARDED_FOR=f"198.51.100.{k}"), "wrong") for k in range(6)]
     assert replies[-1].status_code == 429

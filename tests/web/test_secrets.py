@@ -12,7 +12,7 @@ from PIL import Image
 from demo import butterflies
 from demo.services import SEED
 from evaluation.models import EvaluationItem
-from studies.models import Example
+from studies.labels import image_key
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
@@ -156,10 +156,16 @@ def status_of(worker: Worker, key: str) -> int:
     return worker.client.get(f"/w/{worker.token}/images/{key}").status_code
 
 
+def served(worker: Worker, examples) -> set[int]:
+    """The examples that the server gives this worker, whatever their key."""
+    me = worker.participant
+    return {e.pk for e in examples if status_of(worker, image_key(me, e)) == 200}
+
+
 def test_only_assigned_images_are_served(study):
     worker, other = Worker(study), Worker(study)
-    keys = list(study.dataset.examples.values_list("key", flat=True))
-    assert {status_of(worker, key) for key in keys} == {404}
+    examples = list(study.dataset.examples.all())
+    assert served(worker, examples) == set()
 
     memory = worker.go_to("memory")
     mine = {image["id"] for image in memory["images"]}
@@ -169,27 +175,33 @@ def test_only_assigned_images_are_served(study):
 
     worker.go_to("teaching")
     for _ in range(3):
-        assigned = set(
-            Example.objects.filter(
-                pk__in=TeachingStep.objects.filter(participant__token=worker.token).values(
-                    "example"
-                )
-            ).values_list("key", flat=True)
-        )
-        assert {key for key in keys if status_of(worker, key) == 200} == assigned
-        assert {status_of(other, key) for key in keys} == {404}
+        steps = TeachingStep.objects.of(worker.participant)
+        assert served(worker, examples) == set(steps.values_list("example_id", flat=True))
+        assert served(other, examples) == set()
         worker.answer_current()
+
+
+def test_the_same_image_has_another_address_for_another_worker(study):
+    worker, other = Worker(study), Worker(study)
+    task = worker.go_to("teaching")
+    other.go_to("teaching")
+    example = TeachingStep.objects.of(worker.participant).get().example
+    mine, others = (image_key(w.participant, example) for w in (worker, other))
+    assert key_of(task["image"]["url"]) == mine != others
+    assert example.key not in (mine, others)
+    assert status_of(worker, others) == status_of(worker, example.key) == 404
 
 
 def test_evaluation_images_beyond_the_next_one_are_not_served(study):
     worker = Worker(study)
     task = worker.go_to("evaluation")
-    items = list(EvaluationItem.objects.of(worker.participant))
+    me = worker.participant
+    keys = [image_key(me, item.example) for item in EvaluationItem.objects.of(me)]
     for place in range(3):
-        served = [status_of(worker, item.example.key) == 200 for item in items]
-        assert served == [True] * (place + 2) + [False] * (len(items) - place - 2)
-        assert key_of(task["image"]["url"]) == items[place].example.key
-        assert [key_of(url) for url in task["prefetch"]] == [items[place + 1].example.key]
+        is_served = [status_of(worker, key) == 200 for key in keys]
+        assert is_served == [True] * (place + 2) + [False] * (len(keys) - place - 2)
+        assert key_of(task["image"]["url"]) == keys[place]
+        assert [key_of(url) for url in task["prefetch"]] == [keys[place + 1]]
         task = worker.answer_current().json()["task"]
 
 

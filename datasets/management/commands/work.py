@@ -1,13 +1,18 @@
 """The background worker: takes long work from the database, and takes up what a killed worker left."""
 
-import time
+import os
+import signal
+import threading
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
+from django.db import close_old_connections
 
 from datasets.services import resume_orphans
+
+LOOK_AROUND_SECONDS = 10
 
 
 class Command(BaseCommand):
@@ -17,11 +22,28 @@ class Command(BaseCommand):
         parser.add_argument(
             "--once", action="store_true", help="end when there is nothing left to do"
         )
+        parser.add_argument(
+            "--while-parent-lives",
+            action="store_true",
+            help="end when the process that started this one does",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        while True:
-            resume_orphans()
-            call_command("db_worker", batch=True, interval=1, startup_delay=False, verbosity=0)
-            if options["once"]:
-                return
-            time.sleep(1)
+        resume_orphans()
+        if not options["once"]:
+            parent = os.getppid() if options["while_parent_lives"] else None
+            threading.Thread(target=look_around, args=[parent], daemon=True).start()
+        call_command(
+            "db_worker", batch=options["once"], interval=1, startup_delay=False, verbosity=0
+        )
+
+
+def look_around(parent: int | None) -> None:
+    """Beside the work: takes up what other workers left, and ends this one when its parent has gone."""
+    ended = threading.Event()
+    while not ended.wait(LOOK_AROUND_SECONDS):
+        close_old_connections()
+        resume_orphans()
+        close_old_connections()
+        if parent is not None and os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from demo.services import load_demo
-from jedi_web.first_researcher import FIRST_NAME, first_password_link
+from jedi_web.first_researcher import first_password_link
 from jedi_web.static_files import collect_if_changed
 
 
@@ -27,8 +27,9 @@ class Command(BaseCommand):
         if not options["no_demo"]:
             self.stdout.write(f"  Take part as a worker:   {load_demo().public_url}")
         self.stdout.write(f"  Sign in as a researcher: {settings.JEDI_PUBLIC_URL}/admin/")
-        if link := first_password_link():
+        if first := first_password_link():
+            name, link = first
             self.stdout.write(
-                f"  First, set the password of “{FIRST_NAME}” (this link works once):\n    {link}"
+                f"  First, set the password of “{name}” (this link works once):\n    {link}"
             )
         self.stdout.write("")
