@@ -152,8 +152,9 @@ def cross_validated_accuracy(
     def features_of(train: IntArray, held_out: IntArray) -> tuple[FloatArray, FloatArray]:
         if cancelled():
             raise Cancelled("The comparison was cancelled.")
-        fitted = extractor.fit(descriptions[train], y[train], seed)
-        return fitted.transform(descriptions[train]), fitted.transform(descriptions[held_out])
+        # All at once, not part by part: the parts of large descriptions would be copies.
+        features = extractor.fit(descriptions[train], y[train], seed).transform(descriptions)
+        return features[train], features[held_out]
 
     return _cross_validated(y, seed, features_of, progress)
 

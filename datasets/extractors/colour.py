@@ -14,6 +14,7 @@ import numpy.typing as npt
 from . import local, words
 from .base import (
     FEATURES,
+    TINY,
     ByteArray,
     Description,
     Extractor,
@@ -28,6 +29,8 @@ from .base import (
 from .components import principal_components
 
 WORDS = 100
+# Images whose counts are in memory together when they are transformed.
+ROWS = 1_024
 # Half of the counts: those that tell the classes apart least are dropped, and time with them.
 KEPT = 2_000
 
@@ -53,9 +56,15 @@ class FittedColour(Fitted):
 
     def transform(self, descriptions: Description) -> FloatArray:
         """Features (n, d) of local descriptions."""
-        weights = _weights(_counts(descriptions, self.shapes, self.colours), self.rarity)
-        kept = weights[:, self.columns].astype(np.float64)
-        return normalised((kept - self.centre) @ self.axes) - self.mean
+        parts = [
+            self._turned(descriptions[start : start + ROWS])
+            for start in range(0, len(descriptions), ROWS)
+        ]
+        return normalised(np.concatenate(parts)) - self.mean
+
+    def _turned(self, descriptions: Description) -> FloatArray:
+        weights = _weighed(_counts(descriptions, self.shapes, self.colours), self.rarity)
+        return np.asarray((weights[:, self.columns] - self.centre) @ self.axes)
 
 
 class ColourExtractor(Extractor):
@@ -76,36 +85,37 @@ class ColourExtractor(Extractor):
         shapes = words.vocabulary(local.gradients_of(descriptions), WORDS, seed)
         colours = words.vocabulary(local.colours_of(descriptions), WORDS, seed)
         counts = _counts(descriptions, shapes, colours)
-        rarity = np.concatenate([words.inverse_document_frequency(part) for part in counts])
-        weights = _weights(counts, rarity)
+        rarity = words.inverse_document_frequency(counts)
+        weights = _weighed(counts, rarity)
         columns = words.highest(words.analysis_of_variance(weights, y), KEPT)
         kept = weights[:, columns].astype(np.float64)
         centre = kept.mean(axis=0)
-        axes, _ = principal_components(kept - centre, FEATURES)
-        mean = normalised((kept - centre) @ axes).mean(axis=0)
+        kept -= centre
+        axes, _ = principal_components(kept, FEATURES)
+        mean = normalised(kept @ axes).mean(axis=0)
         return FittedColour(shapes, colours, rarity, columns, centre, axes, mean)
 
 
-def _counts(
-    descriptions: Description, shapes: Float32Array, colours: Float32Array
-) -> tuple[Float32Array, Float32Array]:
+def _counts(descriptions: Description, shapes: Float32Array, colours: Float32Array) -> Float32Array:
+    """Counts of the shapes, then of the colours, over the pyramid; (n, all)."""
+
     def count(descriptors: ByteArray, vocabulary: Float32Array, side: int) -> Float32Array:
         found = words.words_of(descriptors, vocabulary)
         return words.pyramid_counts(found, side, len(vocabulary))
 
-    return (
-        count(local.gradients_of(descriptions), shapes, local.PATCHES),
-        count(local.colours_of(descriptions), colours, local.CELLS),
-    )
+    of_shapes = count(local.gradients_of(descriptions), shapes, local.PATCHES)
+    of_colours = count(local.colours_of(descriptions), colours, local.CELLS)
+    return np.concatenate([of_shapes, of_colours], axis=1)
 
 
-def _weights(counts: tuple[Float32Array, Float32Array], rarity: FloatArray) -> Float32Array:
-    """Square roots of TF-IDF, shapes and colours at length one each; (n, all).
+def _weighed(counts: Float32Array, rarity: FloatArray) -> Float32Array:
+    """Square roots of TF-IDF, shapes and colours at length one each; (n, all), in place.
 
     Between square roots of histograms the distance is Hellinger's: a few frequent words do not
     outweigh all others.
     """
-    shapes = counts[0].shape[1]
-    parts = zip(counts, (rarity[:shapes], rarity[shapes:]), strict=True)
-    roots = [np.sqrt(part * rare.astype(np.float32)) for part, rare in parts]
-    return np.concatenate([normalised(root) for root in roots], axis=1).astype(np.float32)
+    counts *= rarity.astype(np.float32)
+    np.sqrt(counts, out=counts)
+    for half in np.split(counts, 2, axis=1):
+        half /= np.maximum(np.sqrt(np.einsum("ij,ij->i", half, half)), TINY)[:, None]
+    return counts

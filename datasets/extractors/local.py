@@ -24,7 +24,7 @@ COLOUR_WIDTH = 6
 # One strong edge must not drown the rest of a patch, nor noise be blown up to an edge: entries are
 # capped at a fifth of the patch's length, and patches with less contrast than this stay short.
 CAP = 0.2
-FAINT = 250.0
+FAINT = 60.0
 # An entry of a patch of length one, as a byte.
 BYTE_SCALE = 512
 
