@@ -35,6 +35,10 @@ class LabelledImage:
         return self.content.read_bytes() if isinstance(self.content, Path) else self.content
 
 
+# What a data set's page tells, from the finished pool and the order of its rows in the draft.
+Insight = Callable[[Pool, NDArray[np.intp]], dict[str, Any]]
+
+
 @dataclass(frozen=True)
 class Draft:
     """Everything that a data set is made of. `features` has one row per teaching image, about their mean."""
@@ -49,8 +53,9 @@ class Draft:
     target: NDArray[np.float64] | None = None
     """w* (d + 1,), the bias last; the pool's own if left out"""
     extractor: str = ""
-    insight: Callable[[Pool, NDArray[np.intp]], dict[str, Any]] = lambda pool, order: {}
-    """What the data set's page tells, worked out from the finished pool and the order of its rows in `teaching`"""
+    duplicates: int | None = None
+    """how many groups of duplicates were found, if anybody looked"""
+    insight: Insight = lambda pool, order: {}
 
 
 def create_dataset(draft: Draft) -> Dataset:

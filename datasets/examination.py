@@ -18,15 +18,17 @@ import numpy as np
 from .duplicates import Duplicates, find_duplicates
 from .errors import Problems
 from .extractors import EXTRACTORS, Description, describe_all
+from .extractors.base import Describer
 from .models import Import
 from .preparation import Prepared, prepare_all
+from .shortcuts import Facts, ImageCues, ShortcutReport, check_shortcuts
 from .sources import Source, check_classes, open_source
 from .split import Policy, Split, split_as_given, split_by_seed
 from .target import Accuracy, Candidate, Comparison, Share, best_of, compare
 from .watch import Watch
 
 # The share of the whole import that has passed when each step ends.
-READ, PREPARED, DESCRIBED, COMPARED = 0.02, 0.35, 0.7, 0.9
+READ, PREPARED, DESCRIBED, COMPARED, SEARCHED = 0.02, 0.35, 0.7, 0.87, 0.92
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class Examined:
     descriptions: dict[str, Description]
     """kind to descriptions (n, …) of the teaching images"""
     comparison: Comparison
+    shortcuts: ShortcutReport
 
     @property
     def teaching(self) -> list[Prepared]:
@@ -85,7 +88,10 @@ def examine(job: Import, watch: Watch) -> Examined:
     descriptions = describe(job, source, teaching, watch)
     labels = [1 if image.label == source.classes[1] else -1 for image in teaching]
     comparison = compare_features(job, teaching, descriptions, labels, watch)
-    return Examined(source, images, problems, duplicates, split, descriptions, comparison)
+    shortcuts = look_for_shortcuts(job, teaching, labels, watch)
+    return Examined(
+        source, images, problems, duplicates, split, descriptions, comparison, shortcuts
+    )
 
 
 def split_images(
@@ -129,15 +135,20 @@ def describe(
     for number, (kind, extractor) in enumerate(kinds.items(), start=1):
         until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
         watch.begin(f"Describing the images ({kind})", until)
-        path = job.folder / f"described-{kind}-{fingerprint(teaching)}.npy"
-        if not path.exists():
-            files = [image.file for image in teaching]
-            found = describe_all(
-                extractor, files, progress=watch.progress, cancelled=watch.cancelled
-            )
-            _write_array(path, found)
-        described[kind] = np.load(path, mmap_mode="r", allow_pickle=False)
+        described[kind] = described_once(job, kind, extractor, teaching, watch)
     return described
+
+
+def described_once(
+    job: Import, kind: str, describer: Describer, teaching: Sequence[Prepared], watch: Watch
+) -> Description:
+    path = job.folder / f"described-{kind}-{fingerprint(teaching)}.npy"
+    if not path.exists():
+        files = [image.file for image in teaching]
+        found = describe_all(describer, files, progress=watch.progress, cancelled=watch.cancelled)
+        _write_array(path, found)
+    mapped: Description = np.load(path, mmap_mode="r", allow_pickle=False)
+    return mapped
 
 
 def compare_features(
@@ -158,6 +169,16 @@ def compare_features(
     )
     _write_text(path, json.dumps([candidate.as_json() for candidate in comparison.candidates]))
     return comparison
+
+
+def look_for_shortcuts(
+    job: Import, teaching: Sequence[Prepared], labels: Sequence[int], watch: Watch
+) -> ShortcutReport:
+    """Whether background, sharpness or file give the class away."""
+    watch.begin("Looking for shortcuts", SEARCHED)
+    cues = described_once(job, "cues", ImageCues(), teaching, watch)
+    facts = [Facts.of(image.original) for image in teaching]
+    return check_shortcuts(np.asarray(cues), facts, labels, job.seed % 2**32)
 
 
 def fingerprint(images: Sequence[Prepared]) -> str:
@@ -230,7 +251,8 @@ def warnings_of(examined: Examined) -> list[str]:
     if examined.split.moved:
         moved = ", ".join(names[place] for place in examined.split.moved)
         warnings.append(f"Moved to the teaching pool, because a copy is there: {moved}.")
-    return warnings
+    concerns = examined.shortcuts.warnings
+    return warnings + [f"{concern.message} {concern.remedy}" for concern in concerns]
 
 
 def _described(candidate: Candidate) -> dict[str, Any]:

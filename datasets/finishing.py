@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,14 @@ from numpy.typing import NDArray
 from studies.models import Dataset
 from teaching.engine import Pool
 
-from .creation import Draft, LabelledImage, create_dataset
+from .creation import Draft, Insight, LabelledImage, create_dataset
 from .examination import Examined
-from .extractors import EXTRACTORS, save
+from .extractors import EXTRACTORS, describe_all, save
+from .insight import insight_of
 from .models import Import
 from .preparation import Prepared
-from .target import fit_target
+from .shortcuts import ImageCues, ShortcutReport, check_shortcuts
+from .target import Accuracy, accuracy_of_features, fit_target
 from .watch import Watch
 
 
@@ -29,28 +33,40 @@ def finish(job: Import, examined: Examined, watch: Watch) -> Dataset:
     descriptions = np.asarray(examined.descriptions[extractor.kind])
     fitted = extractor.fit(descriptions, labels, job.seed % 2**32)
     features = fitted.transform(descriptions)
-    target = fit_target(features, labels, accuracy=examined.accuracy(name))
-
-    def insight(pool: Pool, order: NDArray[np.intp]) -> dict[str, Any]:
-        return {}
-
+    accuracy = examined.accuracy(name) or accuracy_of_features(features, labels)
     negative, positive = examined.source.classes
-    dataset = create_dataset(
-        Draft(
-            name=job.name,
-            negative_class=negative,
-            positive_class=positive,
-            seed=job.seed,
-            teaching=_labelled(examined, examined.teaching),
-            features=features,
-            evaluation=_labelled(examined, examined.evaluation),
-            target=target.concept,
-            extractor=name,
-            insight=insight,
-        )
+    draft = Draft(
+        name=job.name,
+        negative_class=negative,
+        positive_class=positive,
+        seed=job.seed,
+        teaching=_labelled(examined, examined.teaching),
+        features=features,
+        evaluation=_labelled(examined, examined.evaluation),
+        target=fit_target(features, labels, accuracy=accuracy).concept,
+        extractor=name,
+        duplicates=len(examined.duplicates.groups),
     )
+    insight = partial(_insight, draft, accuracy, examined.shortcuts)
+    dataset = create_dataset(replace(draft, insight=insight))
     save(fitted, dataset.folder / "features.npz")
     return dataset
+
+
+def insight_into(draft: Draft) -> Insight:
+    """The insight of a data set that was not imported: its features are as they are."""
+    labels = [image.label for image in draft.teaching]
+    accuracy = accuracy_of_features(draft.features, labels)
+    cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
+    return partial(_insight, draft, accuracy, check_shortcuts(cues, None, labels))
+
+
+def _insight(
+    draft: Draft, accuracy: Accuracy, shortcuts: ShortcutReport, pool: Pool, order: NDArray[np.intp]
+) -> dict[str, Any]:
+    classes = (draft.negative_class, draft.positive_class)
+    found = insight_of(pool, accuracy, order=order, classes=classes, shortcuts=shortcuts)
+    return found.as_json() | {"duplicates": draft.duplicates}
 
 
 def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:

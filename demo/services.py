@@ -1,8 +1,10 @@
 """The demo study: two species of butterfly, drawn and loaded once."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from datasets.creation import Draft, LabelledImage, create_dataset
+from datasets.finishing import insight_into
 from studies.models import Dataset, Study
 
 from . import butterflies
@@ -65,7 +67,7 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
         evaluation=draw(tests),
         extractor="traits",
     )
-    return create_dataset(draft)
+    return create_dataset(replace(draft, insight=insight_into(draft)))
 
 
 def draw(specimens: Sequence[butterflies.Specimen]) -> list[LabelledImage]:

@@ -3,12 +3,15 @@
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, HttpRequest
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from . import services
+from .dataset_page import dataset_page
 from .models import Dataset, Example, Participant, Study
 
 
@@ -35,7 +38,11 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         "evaluation_images",
         "created_at",
     ]
+    change_form_template = "admin/studies/dataset.html"
     readonly_fields = ["classes", "teaching_images", "evaluation_images"]
+    fields = [
+        "classes", "teaching_images", "evaluation_images", "extractor", "learning_rate", "seed", "created_at",
+    ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         def number_in(split: str) -> Count:
@@ -45,12 +52,37 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         rows: QuerySet[Any] = super().get_queryset(request)
         return rows.annotate(**counts)  # type: ignore[no-any-return]
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # A data set that a study uses is part of the study's record.
+        is_free = obj is None or not obj.studies.exists()
+        return is_free and admin.ModelAdmin.has_delete_permission(self, request, obj)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # One at a time, each with its own check.
+        return {}
+
+    def delete_model(self, request: HttpRequest, obj: Dataset) -> None:
+        services.delete_dataset(obj)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        dataset = self.get_object(request, object_id)
+        page = dataset_page(dataset) if dataset else {}
+        return super().change_view(request, object_id, form_url, (extra_context or {}) | page)
+
     def get_urls(self) -> list[URLPattern]:
         image = self.admin_site.admin_view(self.image)
         return [path("images/<str:key>", image, name="example_image"), *super().get_urls()]
 
     def image(self, request: HttpRequest, key: str) -> FileResponse:
-        """Any image of any data set, for signed-in researchers."""
+        """Any image of any data set, for researchers who may see data sets."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
         example = get_object_or_404(Example.objects.select_related("dataset"), key=key)
         response = FileResponse(example.image_path.open("rb"), content_type="image/jpeg")
         response["Cache-Control"] = "private, max-age=86400"

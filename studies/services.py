@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +21,7 @@ from .errors import (
     StudyFull,
     StudyNotOpen,
 )
-from .models import Participant, Study
+from .models import Dataset, Participant, Study
 from .stages import Json, Stage, Taken
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -235,3 +236,9 @@ def expire_sessions(study: Study) -> int:
     """Marks the sessions that nobody has been seen in for too long; returns how many."""
     overdue = study.participants.overdue(study.cutoff)
     return overdue.update(stage=Participant.Stage.ABANDONED, finished_at=timezone.now())
+
+
+def delete_dataset(dataset: Dataset) -> None:
+    """Removes a data set and its files; refused by the database while a study needs it."""
+    dataset.delete()
+    shutil.rmtree(dataset.folder, ignore_errors=True)
