@@ -1,9 +1,9 @@
 """Visual words and colour words together, better chosen.
 
-The paper keeps 110 counts out of thousands and loses what the others know. Here the counts that
-differ between the classes (by analysis of variance) are all turned onto 110 principal components.
-On photographs of animals that is worth seven points, half of them from colour; taking 110 counts
-by analysis of variance instead is worth one or none once the choice is made inside the folds.
+The paper keeps 110 counts out of thousands and loses what the others know. Here the half of the
+counts that differ most between the classes (by analysis of variance) are turned onto 110 principal
+components. On photographs of animals that is worth eight points: a good five from colour, the rest
+from components. Merely taking the 110 counts with the highest F, inside the folds, won nothing.
 """
 
 from dataclasses import dataclass
