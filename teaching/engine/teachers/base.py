@@ -154,7 +154,7 @@ class Teacher(ABC):
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and value >= 0
+    return isinstance(value, int | np.integer) and bool(value >= 0)
 
 
 def _restricted(judgement: Judgement, allowed: BoolArray) -> Judgement:
