@@ -9,8 +9,9 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     JEDI_DATA_DIR=/data
 
 WORKDIR /app
-COPY requirements.txt .
-RUN pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY requirements.txt requirements-deep.txt ./
+RUN pip install --no-cache-dir --require-hashes -r requirements.txt \
+    && pip install --no-cache-dir --no-deps --require-hashes -r requirements-deep.txt
 RUN useradd --system --uid 10001 jedi && mkdir /data && chown jedi /data
 COPY --chown=root:root . .
 
