@@ -1,0 +1,127 @@
+"""The researcher's way: the first password, signing in, participants and the CSV, all under the strict policy."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.site import Site
+
+from . import records
+from .conftest import Join, MakeStudy, Visit
+from .visitor import Visitor
+
+NAME, PASSWORD = "grace", "seven calm butterflies 7"
+MAKE_A_RESEARCHER = f"""
+import django; django.setup()
+from django.contrib.auth.models import Permission, User
+user = User.objects.create_user({NAME!r}, password={PASSWORD!r}, is_staff=True)
+user.user_permissions.set(Permission.objects.all())
+"""
+
+
+@pytest.fixture(scope="module")
+def researcher_account(site: Site) -> None:
+    """Not a superuser: those get their first password by the link alone."""
+    site.python("-c", MAKE_A_RESEARCHER)
+
+
+def sign_in(visitor: Visitor, name: str = NAME, password: str = PASSWORD) -> None:
+    visitor.open("/admin/")
+    visitor.page.fill("#id_username", name)
+    visitor.page.fill("#id_password", password)
+    visitor.page.press("#id_password", "Enter")
+    visitor.page.wait_for_selector("#user-tools")
+
+
+def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit) -> None:
+    printed = site.python("manage.py", "prepare", "--no-demo")
+    link = next(word for word in printed.split() if "/first-password/" in word)
+    path = link[link.index("/admin/") :]
+    visitor = visit(path)
+    visitor.page.fill("#id_new_password1", "12345678")
+    visitor.page.fill("#id_new_password2", "12345678")
+    visitor.page.click("button[type=submit]")
+    assert "too common" in visitor.text(".errorlist")
+    visitor.page.fill("#id_new_password1", PASSWORD)
+    visitor.page.fill("#id_new_password2", PASSWORD)
+    visitor.page.click("button[type=submit]")
+    sign_in(visitor, "researcher")
+    assert "Your studies" in visitor.text("#content")
+
+    stranger = visit(path)
+    assert "has been used" in stranger.text("h1")
+    assert "/first-password/" not in site.python("manage.py", "prepare", "--no-demo")
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_a_researcher_sees_a_participant_and_downloads_the_gain(
+    site: Site, visit: Visit, join: Join, study: MakeStudy, tmp_path: Path
+) -> None:
+    slug = study(title="A study to look at")
+    worker = join("done", slug)
+    (code,) = records.participant(site, worker.token, "code")
+    visitor = visit()
+    sign_in(visitor)
+
+    visitor.page.click("#content a[href='/admin/studies/study/']:text-is('Studies')")
+    row = visitor.page.locator("#result_list tr", has_text="A study to look at")
+    with visitor.page.expect_download() as download:
+        row.get_by_text("Teaching gain (CSV)").click()
+    file = tmp_path / download.value.suggested_filename
+    download.value.save_as(file)
+    assert file.name == f"{slug}-teaching-gain.csv"
+    (line,) = csv.DictReader(file.read_text().splitlines())
+    assert line == records.gain_row(site, slug, worker.token)
+    assert line["participant"] == code
+
+    row.get_by_text("Participants").click()
+    person = visitor.page.locator("#result_list tr", has_text=code)
+    assert "done" in person.inner_text()
+    person.get_by_role("link", name=code).click()
+    history = visitor.text("#content")
+    assert code in history
+    images = visitor.page.locator("#content img")
+    assert images.count() >= 12
+    # Further down they load when they are scrolled to.
+    images.last.scroll_into_view_if_needed()
+    assert images.last.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+
+
+@pytest.mark.usefixtures("researcher_account")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_of_the_admin_keeps_to_the_policy(
+    scheme: str, visit: Visit, study: MakeStudy
+) -> None:
+    study()
+    visitor = visit(color_scheme=scheme)
+    sign_in(visitor)
+    links = visitor.page.eval_on_selector_all(
+        "#content a[href^='/admin/']", "links => links.map((link) => link.getAttribute('href'))"
+    )
+    lists = sorted({link for link in links if link.count("/") == 4})
+    assert "/admin/studies/study/" in lists
+    for page in [*lists, "/admin/studies/study/add/"]:
+        visitor.open(page)
+        assert visitor.page.locator("#content h1").count() == 1
+    visitor.open("/admin/studies/study/")
+    visitor.page.locator("#result_list tbody th a").first.click()
+    visitor.page.wait_for_selector("#study_form")
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_a_study_that_cannot_be_filled_is_refused_with_the_reason(
+    visit: Visit, study: MakeStudy
+) -> None:
+    slug = study(title="Too few images")
+    visitor = visit()
+    sign_in(visitor)
+    visitor.open("/admin/studies/study/")
+    visitor.page.get_by_role("link", name="Too few images").click()
+    visitor.page.fill("#id_evaluation_size", "100")
+    visitor.page.click("[name=_continue]")
+    assert "20" in visitor.text(".field-evaluation_size .errorlist")
+    visitor.page.fill("#id_evaluation_size", "10")
+    visitor.page.click("[name=_continue]")
+    visitor.page.wait_for_selector(".messagelist .success")
+    assert slug in visitor.text(".field-link")
