@@ -95,19 +95,33 @@ def feedback(participant: Participant, step: TeachingStep) -> Json:
 
 
 def arm_problems(study: Study) -> dict[str, str]:
-    unknown = [name for name in study.arm_names if name not in TEACHERS]
-    if unknown or not study.arm_names:
+    names = study.arm_names
+    unknown = [name for name in names if name not in TEACHERS]
+    if unknown or not names:
+        known = ", ".join(TEACHERS)
         return {
-            "arms": f"Name at least one of {', '.join(TEACHERS)}; not known: {', '.join(unknown) or 'none given'}."
+            "arms": f"Name at least one of {known}; not known: {', '.join(unknown) or 'none given'}."
         }
-    if len(set(study.arm_names)) < len(study.arm_names):
+    if len(set(names)) < len(names):
         return {"arms": "Name each teacher once."}
+    pool_size = size_of_pool(study)
+    for name in names:
+        largest = TEACHERS[name].largest_pool
+        if largest is not None and pool_size > largest:
+            return {
+                "arms": f"{name} serves pools of up to {largest} images, and this one has {pool_size}. "
+                "Leave it out, or choose a smaller data set."
+            }
     return {}
+
+
+def size_of_pool(study: Study) -> int:
+    return study.dataset.examples.filter(split=Example.Split.TEACHING).count()
 
 
 def length_problems(study: Study) -> dict[str, str]:
     problems = {}
-    pool_size = study.dataset.examples.filter(split=Example.Split.TEACHING).count()
+    pool_size = size_of_pool(study)
     if study.short_memory_up_to >= study.medium_memory_up_to:
         problems["medium_memory_up_to"] = "This must be more than the limit of a short memory."
     for field in ("short_steps", "medium_steps", "long_steps", "other_steps"):

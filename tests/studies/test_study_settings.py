@@ -5,7 +5,7 @@ import re
 import pytest
 from django.core.exceptions import ValidationError
 
-from studies.models import Study
+from studies.models import Example, Study
 from tests.builders import make_dataset, make_participant, make_study
 
 PAPER = {
@@ -131,3 +131,15 @@ def test_texts_places_and_state_can_change_while_people_take_part():
     study.state, study.max_participants, study.completion_code = "closed", 7, "C0FFEE"
     study.welcome = "Welcome back."
     study.full_clean()
+
+
+@pytest.mark.django_db
+def test_a_teacher_that_cannot_serve_so_large_a_pool_is_refused():
+    dataset = make_dataset(teaching=10, evaluation=6)
+    Example.objects.bulk_create(
+        Example(dataset=dataset, split="teaching", pool_index=row, label=1)
+        for row in range(10, 10_001)
+    )
+    with pytest.raises(ValidationError, match="eer serves pools of up to 10000 images"):
+        make_study(dataset=dataset, arms="jedi,eer")
+    make_study(dataset=dataset, arms="jedi,imt,rt")

@@ -71,6 +71,8 @@ class Teacher(ABC):
     """
 
     name: ClassVar[str]
+    largest_pool: ClassVar[int | None] = None
+    """how many examples a pool of this teacher may have; None if any number"""
 
     beta: float = 0.0
     learning_rate: LearningRate = field(default_factory=LearningRate)

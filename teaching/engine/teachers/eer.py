@@ -36,6 +36,7 @@ class EER(Teacher):
     """
 
     name: ClassVar[str] = "eer"
+    largest_pool: ClassVar[int | None] = INVERSE_LIMIT
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:
         """The belief in +1: one-hot on taught examples, harmonic on the others."""
