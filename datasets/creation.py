@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Max
 from numpy.typing import NDArray
 
+from studies.keys import new_key
 from studies.models import Dataset, Example
 from teaching import pools
 from teaching.engine import Pool, suggest_learning_rate
@@ -56,10 +57,15 @@ class Draft:
     duplicates: int | None = None
     """how many groups of duplicates were found, if anybody looked"""
     insight: Insight = lambda pool, order: {}
+    key: str = field(default_factory=new_key)
+    keep: Callable[[Path], None] = lambda folder: None
+    """writes into its folder what else belongs to it"""
 
 
-def create_dataset(draft: Draft) -> Dataset:
-    """Makes a data set, whole or not at all.
+def create_dataset(
+    draft: Draft, *, on_saved: Callable[[Dataset], None] = lambda dataset: None
+) -> Dataset:
+    """Makes a data set, whole or not at all. `on_saved` is called in the transaction that makes its rows.
 
     The pool is shuffled by the seed, so that neither its order nor the lowest index of a tie tells a class.
     """
@@ -69,7 +75,7 @@ def create_dataset(draft: Draft) -> Dataset:
     pool = Pool(with_bias(draft.features[order]), labels, target=draft.target)
     dataset = Dataset(
         name=draft.name,
-        version=next_version(draft.name),
+        key=draft.key,
         negative_class=draft.negative_class,
         positive_class=draft.positive_class,
         learning_rate=suggest_learning_rate(pool),
@@ -77,8 +83,12 @@ def create_dataset(draft: Draft) -> Dataset:
         extractor=draft.extractor,
         insight=draft.insight(pool, order),
     )
+    examples = _examples(dataset, teaching, draft.evaluation)
     try:
-        _write_files(dataset, pool, teaching, draft.evaluation)
+        _write_images(dataset, examples, [*teaching, *draft.evaluation])
+        pools.save(dataset, pool)
+        draft.keep(dataset.folder)
+        _save_rows(dataset, examples, on_saved)
     except BaseException:
         shutil.rmtree(dataset.folder, ignore_errors=True)
         raise
@@ -96,27 +106,34 @@ def with_bias(features: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.column_stack([centred, np.ones(len(centred))])
 
 
-def _write_files(
-    dataset: Dataset,
-    pool: Pool,
-    teaching: Sequence[LabelledImage],
-    evaluation: Sequence[LabelledImage],
-) -> None:
-    """Files first and outside the transaction: rows never name what is not there."""
-    examples = [
+def _examples(
+    dataset: Dataset, teaching: Sequence[LabelledImage], evaluation: Sequence[LabelledImage]
+) -> list[Example]:
+    return [
         Example(dataset=dataset, split=Example.Split.TEACHING, pool_index=row, label=image.label)
         for row, image in enumerate(teaching)
     ] + [
         Example(dataset=dataset, split=Example.Split.EVALUATION, label=image.label)
         for image in evaluation
     ]
-    images = [*teaching, *evaluation]
+
+
+def _write_images(
+    dataset: Dataset, examples: Sequence[Example], images: Sequence[LabelledImage]
+) -> None:
     # Every file has the length of the longest: a length tells something about the picture in it.
     size = max(image.size for image in images)
     (dataset.folder / "images").mkdir(parents=True)
     for example, image in zip(examples, images, strict=True):
-        example.image_path.write_bytes(padded(image.read(), size))
-    pools.save(dataset, pool)
+        dataset.image_path(example).write_bytes(padded(image.read(), size))
+
+
+def _save_rows(
+    dataset: Dataset, examples: Sequence[Example], on_saved: Callable[[Dataset], None]
+) -> None:
+    """After the files, which take longer than a transaction should: rows never name what is not there."""
     with transaction.atomic():
+        dataset.version = next_version(dataset.name)
         dataset.save()
         Example.objects.bulk_create(examples, batch_size=500)
+        on_saved(dataset)

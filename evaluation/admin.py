@@ -110,6 +110,6 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
 def history_of(participant: Participant) -> dict[str, Any]:
     return {
         "memory_rounds": MemoryRound.objects.filter(participant=participant).order_by("position"),
-        "teaching_steps": TeachingStep.objects.of(participant),
-        "evaluation_items": EvaluationItem.objects.of(participant),
+        "teaching_steps": TeachingStep.objects.of(participant).with_class_names(),
+        "evaluation_items": EvaluationItem.objects.of(participant).with_class_names(),
     }

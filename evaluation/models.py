@@ -2,17 +2,7 @@
 
 from django.db import models
 
-from studies.models import LabelTask, Participant
-
-
-class EvaluationItemQuerySet(models.QuerySet["EvaluationItem"]):
-    def of(self, participant: Participant) -> "EvaluationItemQuerySet":
-        """A participant's images in order, with what is needed to show them."""
-        return (
-            self.filter(participant=participant)
-            .select_related("example__dataset")
-            .order_by("position")
-        )
+from studies.models import LabelTask, LabelTaskQuerySet
 
 
 class EvaluationItem(LabelTask):
@@ -20,7 +10,7 @@ class EvaluationItem(LabelTask):
 
     item = models.PositiveSmallIntegerField(help_text="From 1.")
 
-    objects = EvaluationItemQuerySet.as_manager()
+    objects = LabelTaskQuerySet["EvaluationItem"].as_manager()
 
     class Meta(LabelTask.Meta):
         constraints = [

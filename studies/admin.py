@@ -84,7 +84,9 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         example = get_object_or_404(Example.objects.select_related("dataset"), key=key)
-        response = FileResponse(example.image_path.open("rb"), content_type="image/jpeg")
+        response = FileResponse(
+            example.dataset.image_path(example).open("rb"), content_type="image/jpeg"
+        )
         response["Cache-Control"] = "private, max-age=86400"
         return response
 

@@ -23,7 +23,7 @@ MAX_MS = 1e12
 
 def participant_or_404(token: str) -> Participant:
     rows = Participant.objects.with_token(token)
-    return get_object_or_404(rows.select_related("study__dataset"))
+    return get_object_or_404(rows.with_study())
 
 
 class JoinRequest(serializers.Serializer[Any]):

@@ -44,5 +44,6 @@ def find_picture(participant: Participant, tasks: Iterable[LabelTask], key: str)
     """The image under a participant's key, if it belongs to one of these tasks."""
     for task in tasks:
         if image_key(participant, task.example) == key:
-            return Picture(task.example.image_path.read_bytes(), "image/jpeg")
+            content = participant.study.dataset.image_path(task.example).read_bytes()
+            return Picture(content, "image/jpeg")
     return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Self, TypeVar
 from urllib.parse import quote
 
 from django.conf import settings
@@ -56,6 +57,9 @@ class Dataset(models.Model):
         """Everything on disk that belongs to this data set: `images/` and the teachers' `pool/`."""
         return Path(settings.JEDI_DATA_DIR) / "datasets" / self.key
 
+    def image_path(self, example: Example) -> Path:
+        return self.folder / "images" / f"{example.key}.jpg"
+
     def class_name(self, label: int) -> str:
         return self.positive_class if label > 0 else self.negative_class
 
@@ -102,10 +106,6 @@ class Example(models.Model):
     @property
     def class_name(self) -> str:
         return self.dataset.class_name(self.label)
-
-    @property
-    def image_path(self) -> Path:
-        return self.dataset.folder / "images" / f"{self.key}.jpg"
 
 
 class Study(models.Model):
@@ -327,6 +327,10 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         # Postgres takes no NUL in a text, not even to say that nothing matches.
         return self.none() if "\0" in token else self.filter(token=token)
 
+    def with_study(self) -> ParticipantQuerySet:
+        """With what every step of a session needs. The data set's insight is for its page, and large."""
+        return self.select_related("study__dataset").defer("study__dataset__insight")
+
     def completed(self) -> ParticipantQuerySet:
         return self.filter(stage=Participant.Stage.DONE)
 
@@ -468,6 +472,18 @@ class Task(models.Model):
     def mark_answered(self, response_ms: float | None) -> None:
         self.answered_at = timezone.now()
         self.response_ms = response_ms
+
+
+AnyLabelTask = TypeVar("AnyLabelTask", bound="LabelTask", covariant=True)
+
+
+class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
+    def of(self, participant: Participant) -> Self:
+        """A participant's tasks in order, each with its example; all are of the study's data set."""
+        return self.filter(participant=participant).select_related("example").order_by("position")
+
+    def with_class_names(self) -> Self:
+        return self.select_related("example__dataset").defer("example__dataset__insight")
 
 
 class LabelTask(Task):

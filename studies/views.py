@@ -115,9 +115,7 @@ def session(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
-    participant = get_object_or_404(
-        Participant.objects.select_related("study__dataset"), token=token
-    )
+    participant = get_object_or_404(Participant.objects.with_study(), token=token)
     for stage in stages.flow():
         if picture := stage.picture(participant, key):
             response = HttpResponse(picture.content, content_type=picture.content_type)

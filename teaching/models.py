@@ -2,15 +2,7 @@
 
 from django.db import models
 
-from studies.models import LabelTask, Participant
-
-
-class TeachingStepQuerySet(models.QuerySet["TeachingStep"]):
-    def of(self, participant: Participant) -> "TeachingStepQuerySet":
-        """A participant's steps in order, with what is needed to show them."""
-        return (
-            self.filter(participant=participant).select_related("example__dataset").order_by("step")
-        )
+from studies.models import LabelTask, LabelTaskQuerySet
 
 
 class TeachingStep(LabelTask):
@@ -32,7 +24,7 @@ class TeachingStep(LabelTask):
     learning_rate = models.FloatField(help_text="η_t")
     choice_ms = models.FloatField(help_text="How long the choice took.")
 
-    objects = TeachingStepQuerySet.as_manager()
+    objects = LabelTaskQuerySet["TeachingStep"].as_manager()
 
     class Meta(LabelTask.Meta):
         constraints = [

@@ -83,12 +83,13 @@ class TeachingStage(Stage):
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:
     """What the worker learns after the answer, and not before."""
+    dataset = participant.study.dataset
     return {
         "kind": "teaching",
         "position": step.position,
         "is_correct": step.is_correct,
-        "answer": step.answer_name,
-        "label": step.example.class_name,
+        "answer": dataset.class_name(step.answer or 0),
+        "label": dataset.class_name(step.example.label),
         "image": describe_image(participant, step.example),
         "min_look_ms": participant.study.min_look_ms,
     }

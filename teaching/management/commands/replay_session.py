@@ -18,7 +18,7 @@ class Command(BaseCommand):
         parser.add_argument("participant", help="the participant's code, for example K7QF-2MXD")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = Participant.objects.select_related("study__dataset")
+        rows = Participant.objects.with_study()
         participant = rows.filter(code=options["participant"].upper()).first()
         if participant is None:
             raise CommandError(
