@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.files import File
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
@@ -12,11 +13,34 @@ from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
 from . import services
+from .errors import shown
 from .models import Import
 
 
+class ZipField(forms.FileField):
+    """Says at once what cannot be a zip; the worker looks closer."""
+
+    def to_python(self, data: Any) -> Any:
+        if data and not data.size:
+            raise forms.ValidationError(
+                f"{shown(data.name)}: The file is empty. Make the zip again and drop it here."
+            )
+        upload = super().to_python(data)
+        if upload and not _starts_as_a_zip(upload):
+            raise forms.ValidationError(
+                f"{shown(data.name)}: It is not a zip. Zip the folder with the images and drop that here."
+            )
+        return upload
+
+
+def _starts_as_a_zip(upload: File) -> bool:
+    head = upload.read(2)
+    upload.seek(0)
+    return bool(head == b"PK")
+
+
 class ImportForm(forms.ModelForm):
-    archive = forms.FileField(
+    archive = ZipField(
         label="Images",
         help_text="A zip with one folder per class, or with a manifest (file,label or file,label,split) "
         "beside the images, or with your own features (.npz or CSV) beside them.",
@@ -60,12 +84,16 @@ class ImportAdmin(admin.ModelAdmin):
     ) -> HttpResponse:
         return HttpResponseRedirect(page_of(obj))
 
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        is_free = obj is None or not obj.is_at_work
+        return is_free and super().has_delete_permission(request, obj)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # One at a time, each with its own check.
+        return {}
+
     def delete_model(self, request: HttpRequest, obj: Import) -> None:
         services.discard(obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
-        for job in queryset:
-            services.discard(job)
 
     def change_view(
         self,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,16 +17,16 @@ from typing import Any
 import numpy as np
 
 from .duplicates import Duplicates, find_duplicates
-from .errors import Problems
+from .errors import BadFeatures, BadSource, Problems
 from .extractors import EXTRACTORS, Description, describe_all
 from .extractors.base import Describer
 from .models import Import
-from .preparation import Prepared, prepare_all
+from .preparation import Prepared, prepare_all, write_whole
 from .shortcuts import Facts, ImageCues, ShortcutReport, check_shortcuts
 from .sources import Source, check_classes, open_source
 from .split import Policy, Split, split_as_given, split_by_seed
 from .target import Accuracy, Candidate, Comparison, Share, best_of, compare
-from .watch import Watch
+from .watch import Watch, spread
 
 # The share of the whole import that has passed when each step ends.
 READ, PREPARED, DESCRIBED, COMPARED, SEARCHED = 0.02, 0.35, 0.7, 0.87, 0.92
@@ -69,7 +70,8 @@ class Examined:
 def examine(job: Import, watch: Watch) -> Examined:
     watch.begin("Reading the source", READ)
     job.folder.mkdir(parents=True, exist_ok=True)
-    source = open_source(Path(job.source), job.folder)
+    source = opened_source(job)
+    check_choice(job.extractor, source)
     for note in source.notes:
         watch.note(note)
     watch.begin(f"Preparing {len(source.images)} images", PREPARED)
@@ -92,6 +94,45 @@ def examine(job: Import, watch: Watch) -> Examined:
     return Examined(
         source, images, problems, duplicates, split, descriptions, comparison, shortcuts
     )
+
+
+def opened_source(job: Import) -> Source:
+    """An upload lies under a name of ours; a problem with it names the researcher's file."""
+    path = Path(job.source)
+    try:
+        return open_source(path, job.folder)
+    except BadSource as problem:
+        if problem.file != path.name or not job.file_name:
+            raise
+        raise type(problem)(
+            file=job.file_name, reason=problem.reason, remedy=problem.remedy
+        ) from problem
+
+
+def check_choice(chosen: str, source: Source) -> None:
+    """Before the long work, whether the features that were chosen can be made at all."""
+    if chosen in ("", Import.BEST):
+        return
+    if chosen not in EXTRACTORS:
+        known = ", ".join([Import.BEST, *EXTRACTORS])
+        raise _no_such_features(f"There are none called “{chosen}”.", f"Choose one of {known}.")
+    extractor = EXTRACTORS[chosen]
+    if missing := extractor.missing():
+        raise _no_such_features(f"“{chosen}” is not installed.", missing)
+    if extractor.reads_images and source.features is not None:
+        raise _no_such_features(
+            "The images come with ready-made features, which are used.",
+            f"Choose {Import.BEST}, or take the table of features away.",
+        )
+    if not extractor.reads_images and source.features is None:
+        raise _no_such_features(
+            "There are no ready-made features beside the images.",
+            "Add features.npz or features.csv, or choose others.",
+        )
+
+
+def _no_such_features(reason: str, remedy: str) -> BadFeatures:
+    return BadFeatures(file="features", reason=reason, remedy=remedy)
 
 
 def split_images(
@@ -164,10 +205,11 @@ def compare_features(
     if path.exists():
         return _comparison_from(json.loads(path.read_text()))
     seed = job.seed % 2**32
-    comparison = compare(
-        descriptions, labels, seed, progress=watch.progress, cancelled=watch.cancelled
-    )
-    _write_text(path, json.dumps([candidate.as_json() for candidate in comparison.candidates]))
+    parts = sum(extractor.kind in descriptions for extractor in EXTRACTORS.values())
+    progress = spread(watch.progress, parts)
+    comparison = compare(descriptions, labels, seed, progress=progress, cancelled=watch.cancelled)
+    rows = [candidate.as_json() for candidate in comparison.candidates]
+    write_whole(path, json.dumps(rows).encode())
     return comparison
 
 
@@ -188,16 +230,10 @@ def fingerprint(images: Sequence[Prepared]) -> str:
 
 
 def _write_array(path: Path, array: Description) -> None:
-    draft = path.with_suffix(".draft")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     with draft.open("wb") as file:
         np.save(file, array, allow_pickle=False)
-    draft.rename(path)
-
-
-def _write_text(path: Path, text: str) -> None:
-    draft = path.with_suffix(".draft")
-    draft.write_text(text)
-    draft.rename(path)
+    draft.replace(path)
 
 
 def _comparison_from(rows: list[dict[str, Any]]) -> Comparison:

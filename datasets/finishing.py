@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,7 +24,9 @@ from .target import Accuracy, accuracy_of_features, fit_target
 from .watch import Watch
 
 
-def finish(job: Import, examined: Examined, watch: Watch) -> Dataset:
+def finish(
+    job: Import, examined: Examined, watch: Watch, *, on_saved: Callable[[Dataset], None]
+) -> Dataset:
     """Makes the data set with the chosen features, or the best ones."""
     name = examined.comparison.best if job.extractor == Import.BEST else job.extractor
     watch.begin(f"Fitting the features and the target concept ({name})", 1.0)
@@ -46,11 +48,11 @@ def finish(job: Import, examined: Examined, watch: Watch) -> Dataset:
         target=fit_target(features, labels, accuracy=accuracy).concept,
         extractor=name,
         duplicates=len(examined.duplicates.groups),
+        key=job.run,
+        keep=lambda folder: save(fitted, folder / "features.npz"),
     )
     insight = partial(_insight, draft, accuracy, examined.shortcuts)
-    dataset = create_dataset(replace(draft, insight=insight))
-    save(fitted, dataset.folder / "features.npz")
-    return dataset
+    return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
 
 
 def insight_into(draft: Draft) -> Insight:

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
+from django.db.models.functions import Concat
 from django.utils import timezone
 
 from studies.keys import new_key, new_seed
@@ -18,10 +19,30 @@ from studies.models import Dataset
 SILENCE = timedelta(seconds=60)
 
 
+class TakenOver(Exception):
+    """Another worker has this import by now, or it was removed: whoever meets this stops quietly."""
+
+
 class ImportQuerySet(models.QuerySet["Import"]):
+    def silent(self) -> ImportQuerySet:
+        return self.filter(heartbeat_at__lt=timezone.now() - SILENCE)
+
     def orphaned(self) -> ImportQuerySet:
         """Imports whose worker was killed."""
-        return self.filter(state=Import.State.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE)
+        return self.silent().filter(state=Import.State.RUNNING)
+
+    def stopped(self) -> ImportQuerySet:
+        """Imports that can be resumed."""
+        ended = self.filter(state__in=[Import.State.FAILED, Import.State.CANCELLED])
+        return ended | self.orphaned()
+
+    def free(self) -> ImportQuerySet:
+        """Imports that a worker may take."""
+        return self.filter(state=Import.State.WAITING) | self.orphaned()
+
+    def idle(self) -> ImportQuerySet:
+        """Unfinished imports that nobody works on."""
+        return self.free() | self.filter(state=Import.State.CHOOSING)
 
 
 class Import(models.Model):
@@ -90,6 +111,8 @@ class Import(models.Model):
     problem = models.TextField(blank=True, editable=False)
     findings = models.JSONField(default=dict, blank=True, editable=False)
     heartbeat_at = models.DateTimeField(null=True, blank=True, editable=False)
+    # Drawn by every worker that takes the import, and the key of the data set that it will make.
+    run = models.CharField(max_length=24, blank=True, editable=False)
     cancel_requested = models.BooleanField(default=False, editable=False)
     dataset = models.ForeignKey(
         Dataset, models.SET_NULL, null=True, blank=True, editable=False, related_name="imports"
@@ -117,14 +140,20 @@ class Import(models.Model):
         is_silent = self.heartbeat_at is None or self.heartbeat_at < timezone.now() - SILENCE
         return self.state == self.State.RUNNING and is_silent
 
+    @property
+    def is_at_work(self) -> bool:
+        return self.state == self.State.RUNNING and not self.is_orphaned
+
     def report(self, **fields: Any) -> None:
         """Writes progress for the page that watches; a heartbeat goes with every report."""
         fields["heartbeat_at"] = timezone.now()
+        if not Import.objects.filter(pk=self.pk, run=self.run).update(**fields):
+            raise TakenOver(self.name)
         for name, value in fields.items():
             setattr(self, name, value)
-        self.save(update_fields=list(fields))
 
     def note(self, line: str) -> None:
-        """Adds a line to the log."""
-        stamp = timezone.now().strftime("%H:%M:%S")
-        self.report(log=f"{self.log}{stamp}  {line}\n")
+        """Adds a line to the log. The database adds it, so that two writers lose none."""
+        text = f"{timezone.now():%H:%M:%S}  {line}\n"
+        Import.objects.filter(pk=self.pk).update(log=Concat("log", models.Value(text)))
+        self.log += text

@@ -6,17 +6,17 @@ An image that was prepared once is not prepared again: a killed worker's success
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from .archives import ArchiveEntry
 from .errors import BadImage, Problems
 from .extractors.base import CancelCheck, Cancelled, Progress
 from .images import prepare
+from .processes import process_pool
 from .sources import SourceImage
 
 # Starting a process costs as much as preparing this many images.
@@ -56,6 +56,18 @@ class _Order:
     def record(self) -> Path:
         return self.folder / f"{self.row:06}.json"
 
+    @property
+    def signature(self) -> str:
+        """Another one when the file was repaired or replaced under the same name."""
+        file = self.image.file
+        if isinstance(file, ArchiveEntry):
+            return f"{file.size} {file.crc}"
+        try:
+            status = file.path.stat()
+        except OSError:
+            return ""
+        return f"{status.st_size} {status.st_mtime_ns}"
+
 
 def prepare_all(
     images: Sequence[SourceImage],
@@ -73,9 +85,10 @@ def prepare_all(
 
 
 def _is_done(order: _Order) -> bool:
-    """A record is written after its picture; it counts only for the image of that name."""
+    """A record is written after its picture; it counts only for the file that it was made from."""
     try:
-        return bool(json.loads(order.record.read_text())["name"] == order.image.name)
+        record = json.loads(order.record.read_text())
+        return bool((record["name"], record["signature"]) == (order.image.name, order.signature))
     except (OSError, ValueError, KeyError):
         return False
 
@@ -87,9 +100,7 @@ def _carry_out(orders: Sequence[_Order], progress: Progress, cancelled: CancelCh
             _prepare_one(order)
             _report(done, len(orders), progress, cancelled)
         return
-    # A fresh interpreter: a fork would copy the locks of threads that it does not copy.
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=fresh) as pool:
+    with process_pool(workers) as pool:
         try:
             for done, _ in enumerate(pool.map(_prepare_one, orders, chunksize=CHUNK), start=1):
                 _report(done, len(orders), progress, cancelled)
@@ -105,7 +116,7 @@ def _report(done: int, total: int, progress: Progress, cancelled: CancelCheck) -
 
 
 def _prepare_one(order: _Order) -> None:
-    record: dict[str, Any] = {"name": order.image.name}
+    record: dict[str, Any] = {"name": order.image.name, "signature": order.signature}
     try:
         prepared = prepare(order.image.read(), order.image.name)
     except BadImage as problem:
@@ -115,16 +126,21 @@ def _prepare_one(order: _Order) -> None:
             "remedy": problem.remedy,
         }
     else:
-        order.picture.write_bytes(prepared.content)
+        write_whole(order.picture, prepared.content)
         record |= {
             "pixel_hash": prepared.pixel_hash,
             "perceptual_hash": prepared.perceptual_hash.hex(),
             "original": asdict(prepared.original),
             "notes": prepared.notes,
         }
-    draft = order.record.with_suffix(".draft")
-    draft.write_text(json.dumps(record))
-    draft.rename(order.record)
+    write_whole(order.record, json.dumps(record).encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Whoever finds the file finds all of it, even if two processes write it."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    draft.write_bytes(content)
+    draft.replace(path)
 
 
 def _collected(orders: Sequence[_Order]) -> tuple[list[Prepared], Problems]:

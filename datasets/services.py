@@ -5,20 +5,22 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
-from .models import SILENCE, Import
+from studies.keys import new_key
+from studies.models import Dataset
+
+from .models import Import, ImportQuerySet, TakenOver
 from .tasks import work_on_import
 
 if TYPE_CHECKING:
-    from studies.models import Dataset
+    from .watch import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -29,63 +31,99 @@ class WrongState(Exception):
 
 def start_from_upload(job: Import, upload: UploadedFile[Any]) -> Import:
     """Keeps the uploaded file and hands the import to a worker."""
-    job.folder.mkdir(parents=True)
-    path = job.folder / "source.zip"
-    with path.open("wb") as file:
-        for chunk in upload.chunks():
-            file.write(chunk)
-    job.source = str(path)
+    job.source = str(job.folder / "source.zip")
     job.file_name = Path(upload.name or "upload.zip").name[:200]
+    job.heartbeat_at = timezone.now()
     job.save()
-    enqueue(job)
+    # After the transaction: a gigabyte takes a while, and everybody else's writes would wait for it.
+    transaction.on_commit(partial(_keep, job, upload))
     return job
 
 
+def _keep(job: Import, upload: UploadedFile[Any]) -> None:
+    try:
+        job.folder.mkdir(parents=True)
+        with Path(job.source).open("wb") as file:
+            for chunk in upload.chunks():
+                file.write(chunk)
+    except OSError as error:
+        shutil.rmtree(job.folder, ignore_errors=True)
+        fail(
+            job,
+            f"{job.file_name}: The server could not keep the file ({error.strerror}). "
+            "Make room on its disk, remove this import, and upload the file again.",
+        )
+    else:
+        enqueue(job)
+
+
 def enqueue(job: Import) -> None:
-    transaction.on_commit(lambda: work_on_import.enqueue(job.pk))
+    transaction.on_commit(partial(work_on_import.enqueue, job.pk))
 
 
 def choose_features(job: Import, extractor: str) -> None:
     """The researcher's choice: the import goes on with these features."""
     known = {row["name"] for row in job.findings.get("candidates", []) if row.get("accuracy")}
-    if job.state != Import.State.CHOOSING or extractor not in known:
+    choosing = Import.objects.filter(pk=job.pk, state=Import.State.CHOOSING)
+    if extractor not in known or not _put_in_line(choosing, extractor=extractor):
         raise WrongState("Choose one of the kinds of features that the import has measured.")
-    job.report(extractor=extractor, state=Import.State.WAITING)
     enqueue(job)
 
 
 def cancel(job: Import) -> None:
     """Stops an import; what was worked out is kept for a resume."""
-    if job.is_finished:
+    this = Import.objects.filter(pk=job.pk)
+    if not (
+        this.idle().update(state=Import.State.CANCELLED, cancel_requested=True, step="")
+        or this.filter(state=Import.State.RUNNING).update(cancel_requested=True)
+    ):
         raise WrongState("This import has ended already.")
-    is_at_work = job.state == Import.State.RUNNING and not job.is_orphaned
-    job.report(cancel_requested=True, **({} if is_at_work else {"state": Import.State.CANCELLED}))
 
 
 def resume(job: Import, *, skips_bad_images: bool | None = None) -> None:
     """Takes an import up again where it stopped."""
-    if not (job.state in (Import.State.FAILED, Import.State.CANCELLED) or job.is_orphaned):
+    wish = {} if skips_bad_images is None else {"skips_bad_images": skips_bad_images}
+    if not _put_in_line(Import.objects.stopped().filter(pk=job.pk), problem="", **wish):
         raise WrongState("This import does not need to be resumed.")
-    if skips_bad_images is not None:
-        job.report(skips_bad_images=skips_bad_images)
-    job.report(state=Import.State.WAITING, cancel_requested=False, problem="")
     enqueue(job)
+
+
+def _put_in_line(imports: ImportQuerySet, **fields: Any) -> int:
+    """One statement, so that of two orders at the same time only one counts."""
+    return imports.update(
+        state=Import.State.WAITING, cancel_requested=False, heartbeat_at=timezone.now(), **fields
+    )
 
 
 def resume_orphans() -> int:
     """Hands the imports of killed workers to the next one; returns how many."""
-    orphans = list(Import.objects.orphaned())
-    for job in orphans:
-        job.note("The worker was stopped; another one goes on.")
-        resume(job)
-    return len(orphans)
+    orphans = Import.objects.orphaned()
+    resumed = 0
+    for job in list(orphans):
+        if _put_in_line(orphans.filter(pk=job.pk)):
+            job.note("The worker was stopped; another one goes on.")
+            enqueue(job)
+            resumed += 1
+    return resumed
+
+
+def enqueue_forgotten() -> None:
+    """A worker that is killed between taking an order and beginning it leaves nothing but a waiting import.
+
+    An order too many does no harm: whoever comes second finds the import taken.
+    """
+    forgotten = Import.objects.silent().filter(state=Import.State.WAITING)
+    for job in list(forgotten):
+        if forgotten.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
+            enqueue(job)
 
 
 def discard(job: Import) -> None:
     """Removes an import and its files; the data set that it made stays."""
-    if job.state == Import.State.RUNNING and not job.is_orphaned:
-        raise WrongState("Cancel the import first.")
+    if job.is_at_work:
+        raise WrongState(f"{job.name} is being worked on. Cancel the import first.")
     shutil.rmtree(job.folder, ignore_errors=True)
+    _remove_unfinished(job.run)
     job.delete()
 
 
@@ -94,14 +132,22 @@ def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
     if not _claim(job):
         return
     # The libraries of features are loaded here, in the worker, and never in a web process.
+    from .watch import Watch, beating
+
+    try:
+        with beating(job):
+            _work(job, Watch(job, echo))
+    except TakenOver:
+        logger.warning("import %s was taken over or removed", job.pk)
+
+
+def _work(job: Import, watch: Watch) -> None:
     from teaching.engine import EngineError
 
     from . import examination, finishing
     from .errors import ImportProblem
     from .extractors import Cancelled, ExtractorError
-    from .watch import Watch
 
-    watch = Watch(job, echo)
     try:
         examined = examination.examine(job, watch)
         job.report(findings=job.findings | examination.findings_of(examined))
@@ -109,13 +155,16 @@ def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
             watch.note("Choose the features to go on.")
             job.report(state=Import.State.CHOOSING, step="")
             return
-        dataset = finishing.finish(job, examined, watch)
-        _succeed(job, dataset)
+        dataset = finishing.finish(job, examined, watch, on_saved=partial(_succeed, job))
+        watch.note(f"Done: {dataset}.")
+        shutil.rmtree(job.folder, ignore_errors=True)
     except Cancelled:
         job.note("Cancelled.")
         job.report(state=Import.State.CANCELLED, step="")
-    except (ImportProblem, ExtractorError, EngineError, ValidationError) as problem:
+    except (ImportProblem, ExtractorError, EngineError) as problem:
         fail(job, str(problem))
+    except TakenOver:
+        raise
     except Exception:
         logger.exception("import %s failed", job.pk)
         fail(
@@ -126,17 +175,27 @@ def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
 
 def _claim(job: Import) -> bool:
     """Makes the import this worker's, unless another one has it."""
-    silent = Q(state=Import.State.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE)
-    free = Import.objects.filter(Q(state=Import.State.WAITING) | silent, pk=job.pk)
-    is_mine = bool(free.update(state=Import.State.RUNNING, heartbeat_at=timezone.now(), problem=""))
-    job.refresh_from_db()
-    return is_mine
+    before = job.run
+    is_mine = (
+        Import.objects.free()
+        .filter(pk=job.pk)
+        .update(state=Import.State.RUNNING, heartbeat_at=timezone.now(), problem="", run=new_key())
+    )
+    if is_mine:
+        job.refresh_from_db()
+        _remove_unfinished(before)
+    return bool(is_mine)
+
+
+def _remove_unfinished(run: str) -> None:
+    """What a worker that was killed at the last step left of its data set."""
+    if run and not Dataset.objects.filter(key=run).exists():
+        shutil.rmtree(Dataset(key=run).folder, ignore_errors=True)
 
 
 def _succeed(job: Import, dataset: Dataset) -> None:
-    job.note(f"Done: {dataset}.")
+    """In the transaction that makes the data set: there is never one without the other."""
     job.report(state=Import.State.DONE, dataset=dataset, progress=1.0, step="")
-    shutil.rmtree(job.folder, ignore_errors=True)
 
 
 def fail(job: Import, problem: str) -> None:

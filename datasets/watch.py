@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from .extractors.base import Cancelled
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from .extractors.base import Cancelled, Progress
 from .models import Import
+
+logger = logging.getLogger(__name__)
 
 # Often enough for a lively bar, seldom enough for the database.
 EVERY_SECONDS = 0.5
+# Several times within the silence after which a worker counts as gone.
+BEAT_SECONDS = 10.0
 
 
 class Watch:
@@ -38,7 +48,8 @@ class Watch:
         if time.monotonic() - self._reported_at < EVERY_SECONDS:
             return
         self._reported_at = time.monotonic()
-        self.job.report(progress=self._from + share * (self._to - self._from))
+        reached = self._from + share * (self._to - self._from)
+        self.job.report(progress=max(reached, self.job.progress))
         self._look_for_cancel()
 
     def cancelled(self) -> bool:
@@ -52,3 +63,38 @@ class Watch:
         self._look_for_cancel()
         if self._is_cancelled:
             raise Cancelled("The import was cancelled.")
+
+
+def spread(progress: Progress, parts: int) -> Progress:
+    """One share for work of several parts, each of which runs from 0 to 1 under a name of its own."""
+    begun: list[str] = []
+
+    def tell(stage: str, share: float) -> None:
+        if stage not in begun:
+            begun.append(stage)
+        progress(stage, (len(begun) - 1 + share) / parts)
+
+    return tell
+
+
+@contextmanager
+def beating(job: Import) -> Iterator[None]:
+    """A heartbeat beside the work: some of its steps say nothing for minutes."""
+    ended = threading.Event()
+    beat = threading.Thread(target=_beat, args=[job.pk, job.run, ended], daemon=True)
+    beat.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        beat.join()
+
+
+def _beat(pk: int, run: str, ended: threading.Event) -> None:
+    while not ended.wait(BEAT_SECONDS):
+        try:
+            Import.objects.filter(pk=pk, run=run).update(heartbeat_at=timezone.now())
+        except DatabaseError:
+            logger.warning("no heartbeat for import %s: the database did not answer", pk)
+        finally:
+            connection.close()

@@ -1,9 +1,7 @@
 """Describing many images on all cores, in order, with progress and a way to stop."""
 
-import multiprocessing
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image
 
+from ..processes import process_pool
 from .base import (
     CancelCheck,
     Cancelled,
@@ -74,9 +73,7 @@ def _described_by_processes(
     progress: Progress,
     cancelled: CancelCheck,
 ) -> Description:
-    # A fresh interpreter: a fork would copy the locks of threads that it does not copy.
-    fresh = multiprocessing.get_context("spawn")
-    with one_blas_thread(), ProcessPoolExecutor(workers, mp_context=fresh) as pool:
+    with one_blas_thread(), process_pool(workers) as pool:
         work = pool.map(_Describe(describer), sources, chunksize=CHUNK)
         try:
             return _gathered(work, len(sources), progress, cancelled)

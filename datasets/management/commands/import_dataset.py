@@ -1,6 +1,6 @@
 """Imports a data set from the command line, exactly as the admin does."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skip-bad", action="store_true", help="leave out images that cannot be read"
         )
-        parser.add_argument("--seed", type=int, help="for the split; random if left out")
+        parser.add_argument("--seed", type=whole_number, help="for the split; random if left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["path"].exists():
@@ -55,12 +55,27 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError(" ".join(error.messages)) from error
         job.save()
-        services.run(job, echo=self.stdout.write)
+        self.run(job)
         if job.state != Import.State.DONE:
             raise CommandError(job.problem or f"The import is {job.get_state_display()}.")
         for row in job.findings["candidates"]:
             self.stdout.write(describe(row))
         self.stdout.write(f"Data set: {job.dataset}")
+
+    def run(self, job: Import) -> None:
+        try:
+            services.run(job, echo=self.stdout.write)
+        except KeyboardInterrupt as interruption:
+            job.report(state=Import.State.CANCELLED, step="")
+            raise CommandError(
+                "The import is cancelled; nothing was made. It can be resumed in the admin."
+            ) from interruption
+
+
+def whole_number(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentTypeError("write a whole number from 0 on")
+    return int(text)
 
 
 def describe(row: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The background worker: takes long work from the database, and takes up what a killed worker left."""
 
+import logging
 import os
 import signal
 import threading
@@ -8,9 +9,11 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import close_old_connections
+from django.db import DatabaseError, close_old_connections, connection
 
-from datasets.services import resume_orphans
+from datasets import services
+
+logger = logging.getLogger(__name__)
 
 LOOK_AROUND_SECONDS = 10
 
@@ -29,7 +32,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        resume_orphans()
+        services.resume_orphans()
         if not options["once"]:
             parent = os.getppid() if options["while_parent_lives"] else None
             threading.Thread(target=look_around, args=[parent], daemon=True).start()
@@ -42,8 +45,13 @@ def look_around(parent: int | None) -> None:
     """Beside the work: takes up what other workers left, and ends this one when its parent has gone."""
     ended = threading.Event()
     while not ended.wait(LOOK_AROUND_SECONDS):
-        close_old_connections()
-        resume_orphans()
-        close_old_connections()
+        try:
+            close_old_connections()
+            services.resume_orphans()
+            services.enqueue_forgotten()
+        except DatabaseError:
+            logger.warning("the database did not answer; the next look may be luckier")
+        finally:
+            connection.close()
         if parent is not None and os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGTERM)
