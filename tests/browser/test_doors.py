@@ -28,7 +28,7 @@ def test_a_study_that_is_not_open_says_so_and_offers_no_button(
 
 
 def test_a_study_without_a_free_place_says_so(visit: Visit, join: Join, study: MakeStudy) -> None:
-    slug = study(max_participants=1)
+    slug = study(max_participants=1, title="Room for one")
     join("memory", slug)
     visitor = visit(f"/s/{slug}/")
     assert door_of(visitor) == "full"
