@@ -7,6 +7,7 @@ from studies.models import Example, Participant, Study
 from studies.seeds import generator
 from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
 from teaching.models import TeachingStep
+from teaching.stage import feedback
 
 from . import metrics
 from .models import EvaluationItem
@@ -60,6 +61,7 @@ class EvaluationStage(Stage):
             "items": participant.study.evaluation_size,
             "image": describe_image(participant, this.example),
             "prefetch": [image_address(participant, item.example) for item in after],
+            "last_feedback": last_feedback(participant) if this.item == 1 else None,
         }
         return Current(task, done=this.item - 1)
 
@@ -98,6 +100,12 @@ class EvaluationStage(Stage):
             position__lte=participant.position + 1
         )
         return find_picture(participant, within_reach, key)
+
+
+def last_feedback(participant: Participant) -> Json | None:
+    """The feedback of the last teaching step, for a page that was reloaded while it showed."""
+    last = TeachingStep.objects.of(participant).last()
+    return feedback(participant, last) if last else None
 
 
 def draw_images(participant: Participant) -> list[int]:

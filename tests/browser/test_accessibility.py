@@ -141,6 +141,7 @@ class Opener:
 
     def intro_evaluation(self, visitor: Visitor) -> None:
         visitor.open(f"/w/{self.join('evaluation').token}/")
+        visitor.pass_last_feedback()
 
     def evaluation(self, visitor: Visitor) -> None:
         self.intro_evaluation(visitor)

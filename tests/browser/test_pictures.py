@@ -94,15 +94,16 @@ def test_pictures_of_the_memory_test_that_fail_are_tried_again(visit: Visit, joi
     assert not visitor.page.is_visible("#memory-retry")
 
 
-@pytest.mark.parametrize("stage", ["teaching", "evaluation"])
+@pytest.mark.parametrize(("stage", "answers"), [("teaching", 0), ("evaluation", 1)])
 def test_a_picture_to_classify_that_fails_is_tried_again(
-    stage: str, visit: Visit, join: Join
+    stage: str, answers: int, visit: Visit, join: Join
 ) -> None:
     visitor = visit()
     visitor.page.route("**/images/*", lambda route: route.abort())
     with visitor.expecting(FAILED):
-        visitor.open(f"/w/{join(stage).token}/")
-        visitor.begin()
+        visitor.open(f"/w/{join(stage, answers=answers).token}/")
+        if not answers:
+            visitor.begin()
         visitor.page.wait_for_selector("#image-retry:visible")
         assert visitor.page.is_disabled("#choice-1")
         visitor.page.keyboard.press("1")

@@ -94,6 +94,7 @@ def test_a_device_that_is_too_small_is_told_in_the_middle_of_a_session_too(
     visitor.see("check")
     visitor.page.set_viewport_size({"width": 800, "height": 600})
     visitor.page.click("#check-continue:enabled")
+    visitor.pass_last_feedback()
     visitor.see("intro-evaluation")
 
 
@@ -115,6 +116,7 @@ def test_an_answer_before_the_picture_can_be_seen_is_not_taken(
 ) -> None:
     worker = join("evaluation")
     visitor = visit(f"/w/{worker.token}/")
+    visitor.pass_last_feedback()
     visitor.see("intro-evaluation")
     # In the page itself, so that no machine is too slow for it: the click falls into the frame of the paint.
     visitor.page.evaluate(

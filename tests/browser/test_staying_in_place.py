@@ -52,10 +52,6 @@ def test_a_reload_at_every_screen_leads_to_the_same_task(
             assert again == f"memory-recall {position}"
         elif name == "memory-feedback":
             assert again in {f"memory-ready {int(position) + 1}", "intro-teaching "}
-        elif name == "teaching-feedback" and again != screen:
-            # The feedback of the last step is not the current task any more.
-            assert walked.count("teaching-feedback") == 3
-            assert again == "intro-evaluation "
         else:
             assert again == screen
             if name in {"teaching", "evaluation"}:
@@ -177,6 +173,7 @@ def test_a_tab_that_is_many_steps_behind_shows_the_stage_that_was_reached(
     worker.go_to("evaluation")
     with stale.expecting("409"):
         stale.answer(2)
+        stale.pass_last_feedback()
         stale.see("intro-evaluation")
 
 

@@ -1,6 +1,7 @@
 /** The test: the same question without an answer, one image straight after the other. */
 
 import { askForClass } from "./classify.js";
+import { showFeedback } from "./feedback.js";
 import { prefetch } from "./images.js";
 import { introduce } from "./intro.js";
 import { pause } from "./timing.js";
@@ -11,6 +12,7 @@ const PRESS_SEEN_MS = 140;
 /** @param {import("./api.js").State} state */
 export async function takeEvaluationItem(state, context) {
   const { session, task } = state;
+  if (task.last_feedback) await showFeedback(task.last_feedback, context, task);
   if (task.item === 1) await introduce(state, context);
   const asking = askForClass({
     screen: "evaluation",
