@@ -1,0 +1,140 @@
+"""Participants: one person in one study."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import quote
+
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+
+from ..keys import new_code, new_seed, new_token
+from .studies import Study
+
+
+class ParticipantQuerySet(models.QuerySet["Participant"]):
+    """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
+
+    def with_token(self, token: str) -> ParticipantQuerySet:
+        # Postgres takes no NUL in a text, not even to say that nothing matches.
+        return self.none() if "\0" in token else self.filter(token=token)
+
+    def with_study(self) -> ParticipantQuerySet:
+        """With what every step of a session needs. The data set's insight is for its page, and large."""
+        return self.select_related("study__dataset").defer("study__dataset__insight")
+
+    def completed(self) -> ParticipantQuerySet:
+        return self.filter(stage=Participant.Stage.DONE)
+
+    def overdue(self, cutoff: datetime) -> ParticipantQuerySet:
+        return self.filter(stage__in=Participant.STAGES_UNDER_WAY, last_seen_at__lt=cutoff)
+
+    def occupying(self, cutoff: datetime) -> ParticipantQuerySet:
+        """Those who take up a place: finished, or taking part now."""
+        taking_part = Q(stage__in=Participant.STAGES_UNDER_WAY, last_seen_at__gte=cutoff)
+        return self.filter(taking_part | Q(stage=Participant.Stage.DONE))
+
+
+class Participant(models.Model):
+    """One person in one study. The stages leave their results here, and meet nowhere else."""
+
+    class Stage(models.TextChoices):
+        CONSENT = "consent", "consent"
+        MEMORY = "memory", "memory test"
+        TEACHING = "teaching", "teaching"
+        EVALUATION = "evaluation", "evaluation"
+        DONE = "done", "done"
+        DECLINED = "declined", "declined"
+        ABANDONED = "abandoned", "abandoned"
+
+    class Recruiter(models.TextChoices):
+        NONE = "", "none (anonymous link)"
+        PROLIFIC = "prolific", "Prolific"
+        MTURK = "mturk", "Mechanical Turk"
+
+    STAGES_UNDER_WAY = (Stage.CONSENT, Stage.MEMORY, Stage.TEACHING, Stage.EVALUATION)
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="participants")
+    code = models.CharField(max_length=9, unique=True, default=new_code, editable=False)
+    token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+    seed = models.BigIntegerField(default=new_seed, editable=False)
+
+    recruiter = models.CharField(max_length=10, choices=Recruiter, blank=True)
+    external_id = models.CharField(max_length=120, blank=True)
+    external_study = models.CharField(max_length=120, blank=True)
+    external_session = models.CharField(max_length=120, blank=True)
+
+    stage = models.CharField(max_length=10, choices=Stage, default=Stage.CONSENT, db_index=True)
+    position = models.PositiveIntegerField(default=1, help_text="The number of the current task.")
+    created_at = models.DateTimeField(default=timezone.now)
+    last_seen_at = models.DateTimeField(default=timezone.now)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    memory_lengths = models.JSONField(default=list, blank=True)
+    memory_span = models.FloatField("n̄", null=True, blank=True)
+    beta = models.FloatField("β", null=True, blank=True)
+    ticket = models.PositiveIntegerField(null=True, blank=True)
+    arm = models.CharField(max_length=20, blank=True)
+    teaching_steps = models.PositiveSmallIntegerField(null=True, blank=True)
+    teaching_started_at = models.DateTimeField(null=True, blank=True)
+    evaluation_started_at = models.DateTimeField(null=True, blank=True)
+    unique_examples = models.PositiveSmallIntegerField(null=True, blank=True)
+    first_seen_accuracy = models.FloatField(null=True, blank=True)
+    evaluation_accuracy = models.FloatField(null=True, blank=True)
+    teaching_gain = models.FloatField(null=True, blank=True)
+
+    objects = ParticipantQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["study", "stage", "arm"], name="participants_by_arm")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "recruiter", "external_id"],
+                condition=~Q(external_id=""),
+                name="one_session_per_external_id",
+            ),
+            models.UniqueConstraint(fields=["study", "ticket"], name="one_participant_per_ticket"),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+    def get_absolute_url(self) -> str:
+        return reverse("session", args=[self.token])
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.stage in self.STAGES_UNDER_WAY
+
+    @property
+    def has_expired(self) -> bool:
+        if self.stage == self.Stage.ABANDONED:
+            return True
+        return self.is_under_way and self.last_seen_at < self.study.cutoff
+
+    @property
+    def classes(self) -> list[str]:
+        """The two class names in the order of this participant's buttons, counterbalanced by the seed."""
+        names = [self.study.dataset.negative_class, self.study.dataset.positive_class]
+        return names if self.seed % 2 else names[::-1]
+
+    @property
+    def return_url(self) -> str | None:
+        """The study's return link with this participant's ids filled in, each made safe for an address."""
+        values = self.recruitment_parameters() | {"code": self.study.completion_code}
+        link = self.study.return_url
+        for name, value in values.items():
+            link = link.replace("{" + name + "}", quote(value, safe=""))
+        return link or None
+
+    def recruitment_parameters(self) -> dict[str, str]:
+        names: dict[str, tuple[str, str, str]] = {
+            self.Recruiter.PROLIFIC: ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
+            self.Recruiter.MTURK: ("workerId", "hitId", "assignmentId"),
+        }
+        values = (self.external_id, self.external_study, self.external_session)
+        return dict(zip(names.get(self.recruiter, ()), values, strict=False))

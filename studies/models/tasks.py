@@ -1,0 +1,80 @@
+"""What the tasks of all stages have in common."""
+
+from __future__ import annotations
+
+from typing import Self, TypeVar
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from .datasets import Example
+from .participants import Participant
+
+
+class Task(models.Model):
+    """What every task of every stage has: written before it is shown, answered at most once."""
+
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="%(class)ss")
+    position = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    response_ms = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+        ordering = ["participant", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "position"], name="%(class)s_position")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participant_id}: task {self.position}"
+
+    @property
+    def is_answered(self) -> bool:
+        return self.answered_at is not None
+
+    def mark_answered(self, response_ms: float | None) -> None:
+        self.answered_at = timezone.now()
+        self.response_ms = response_ms
+
+
+AnyLabelTask = TypeVar("AnyLabelTask", bound="LabelTask", covariant=True)
+
+
+class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
+    def of(self, participant: Participant) -> Self:
+        """A participant's tasks in order, each with its example; all are of the study's data set."""
+        return self.filter(participant=participant).select_related("example").order_by("position")
+
+    def with_class_names(self) -> Self:
+        return self.select_related("example__dataset").defer("example__dataset__insight")
+
+
+class LabelTask(Task):
+    """A task that is answered with a class: one image of teaching or of the evaluation."""
+
+    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
+    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
+    is_correct = models.BooleanField(null=True, blank=True)
+
+    ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms")
+
+    class Meta(Task.Meta):
+        abstract = True
+        constraints = [
+            *Task.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(answer__isnull=True) | Q(answer__in=[-1, 1]), name="%(class)s_answer"
+            ),
+        ]
+
+    @property
+    def answer_name(self) -> str:
+        return self.example.dataset.class_name(self.answer) if self.answer else ""
+
+    def take_answer(self, label: int, response_ms: float | None) -> None:
+        self.answer = label
+        self.is_correct = label == self.example.label
+        self.mark_answered(response_ms)
