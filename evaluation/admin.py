@@ -1,10 +1,11 @@
 """Participants in the admin: where everybody stands, what came out, and the whole history, read-only."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 from django.utils.html import format_html
@@ -14,7 +15,16 @@ from studies.admin import ReadOnly
 from studies.models import Participant, Study
 from teaching.models import TeachingStep
 
-from .exports import gain_csv
+from .exports import (
+    FORMATS,
+    TABLES,
+    Selection,
+    archive_chunks,
+    archive_name,
+    gain_csv,
+    table_chunks,
+    table_name,
+)
 from .models import EvaluationItem
 
 
@@ -95,7 +105,11 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         export = self.admin_site.admin_view(self.export_gain)
-        return [path("gain/<slug:slug>.csv", export, name="gain_csv"), *super().get_urls()]
+        return [
+            path("gain/<slug:slug>.csv", export, name="gain_csv"),
+            *self.download_urls(),
+            *super().get_urls(),
+        ]
 
     def export_gain(self, request: HttpRequest, slug: str) -> HttpResponseBase:
         """The teaching gain of a study as a streamed CSV file."""
@@ -105,6 +119,52 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         response = StreamingHttpResponse(gain_csv(study), content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="{study.slug}-teaching-gain.csv"'
         return response
+
+    def download_urls(self) -> list[URLPattern]:
+        table = self.admin_site.admin_view(self.export_table)
+        archive = self.admin_site.admin_view(self.export_zip)
+        return [
+            path("exports/<slug:slug>/<slug:table>.<slug:extension>", table, name="export_table"),
+            path("exports/<slug:slug>.zip", archive, name="export_zip"),
+        ]
+
+    def export_table(
+        self, request: HttpRequest, slug: str, table: str, extension: str
+    ) -> HttpResponseBase:
+        """One table of a study, streamed."""
+        wanted = self.selection(request, slug)
+        if table not in TABLES or extension not in FORMATS:
+            raise Http404
+        name = table_name(wanted, table, extension)
+        chunks = table_chunks(wanted, table, extension)
+        return self.download(request, wanted, chunks, name, FORMATS[extension].content_type)
+
+    def export_zip(self, request: HttpRequest, slug: str) -> HttpResponseBase:
+        """All tables of a study with their codebook, streamed as one zip."""
+        wanted = self.selection(request, slug)
+        name = archive_name(wanted)
+        return self.download(request, wanted, archive_chunks(wanted), name, "application/zip")
+
+    def selection(self, request: HttpRequest, slug: str) -> Selection:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        study = get_object_or_404(Study, slug=slug)
+        return Selection(study, identifiable=request.GET.get("identifiable") == "1")
+
+    def download(
+        self,
+        request: HttpRequest,
+        wanted: Selection,
+        chunks: Iterator[bytes],
+        name: str,
+        content_type: str,
+    ) -> HttpResponseBase:
+        """The file; that it was taken, by whom and when, stays in the study's history."""
+        self.log_change(request, wanted.study, f"Downloaded {name}.")
+        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        # What a study's people did is for nobody's cache.
+        headers["Cache-Control"] = "private, no-store"
+        return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)
 
 
 def history_of(participant: Participant) -> dict[str, Any]:

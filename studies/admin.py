@@ -102,6 +102,7 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
 @admin.register(Study)
 class StudyAdmin(admin.ModelAdmin):
+    change_form_template = "admin/studies/study.html"
     list_display = ["title", "state", "dataset", "joined", "completed", "results"]
     list_filter = ["state"]
     list_select_related = ["dataset"]

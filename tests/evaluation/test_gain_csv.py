@@ -2,9 +2,7 @@
 
 import csv
 import io
-import re
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -13,21 +11,14 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.exports import cell, gain_columns, gain_csv
+from evaluation.exports import cell, gain_csv
 from studies.models import Participant, Study
 from tests.builders import make_study
 from tests.worker import Worker
 
-DICTIONARY = Path(__file__).resolve().parents[2] / "docs" / "data-dictionary.md"
-
 
 def rows_of(study: Study) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO("".join(gain_csv(study)))))
-
-
-def test_the_data_dictionary_describes_exactly_the_columns_of_the_file():
-    described = re.findall(r"^\| `(\w+)` \| (.+) \|$", DICTIONARY.read_text(), re.MULTILINE)
-    assert described == [(c.name, c.description) for c in gain_columns(Study())]
 
 
 @pytest.mark.django_db

@@ -1,0 +1,140 @@
+"""How fast a study is exported and how much memory that takes.
+
+    python -m bench.exports                        200,000 teaching steps on SQLite
+    python -m bench.exports --rows 1000000         another number of them
+    python -m bench.exports --postgres             on Postgres
+
+Every export runs in a process of its own, as the command does, so that its peak memory is its own; what the
+process takes before it reads a row is told apart.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from bench.api import database
+
+ROOT = Path(__file__).resolve().parent.parent
+STEPS_EACH = 40
+IMAGES = 200
+BATCH = 5000
+
+# Runs one export to nowhere; prints its seconds, and the peak memory before and after in MB.
+MEASURE = """
+import re, sys, time
+from pathlib import Path
+import django
+django.setup()
+from evaluation.exports import Selection, archive_chunks, table_chunks
+from studies.models import Study
+
+def peak():
+    # The mark of this program; the one that getrusage tells is inherited from the process before it.
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
+
+wanted = Selection(Study.objects.get(slug="bench"))
+what = sys.argv[1]
+chunks = archive_chunks(wanted) if what == "zip" else table_chunks(wanted, "teaching", what)
+before, started, size = peak(), time.perf_counter(), 0
+for chunk in chunks:
+    size += len(chunk)
+print(time.perf_counter() - started, size, before, peak())
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=200_000, help="how many teaching steps")
+    parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
+    options = parser.parse_args()
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="jedi-bench-"))
+        url = stack.enter_context(database(options.postgres))
+        os.environ |= {
+            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
+            "JEDI_DATA_DIR": folder,
+            "DATABASE_URL": url,
+        }
+        fill(options.rows)
+        print(f"{'Postgres' if options.postgres else 'SQLite'}, {options.rows:,} teaching steps\n")
+        print("export      rows/s  seconds    file MB   start MB   peak MB")
+        for what in ("csv", "jsonl", "zip"):
+            report(what, options.rows)
+
+
+def report(what: str, rows: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, what],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    seconds, size, before, peak = map(float, done.stdout.split())
+    print(
+        f"{what:<8} {rows / seconds:>9,.0f} {seconds:>8.1f} {size / 1e6:>10.1f} {before:>10.0f} {peak:>9.0f}",
+        flush=True,
+    )
+
+
+def fill(rows: int) -> None:
+    """A study with so many steps, of people who did nothing else."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+
+    call_command("migrate", verbosity=0)
+    started = time.perf_counter()
+    write_in_batches(rows)
+    # Or a closing server would find somebody at the table.
+    connection.close()
+    print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
+
+
+def write_in_batches(rows: int) -> None:
+    from studies.models import Dataset, Example, Participant, Study
+    from teaching.models import TeachingStep
+
+    dataset = Dataset.objects.create(
+        name="Bench", negative_class="wild", positive_class="domestic", learning_rate=0.1
+    )
+    images = Example.objects.bulk_create(
+        Example(dataset=dataset, split="teaching", pool_index=k, label=1 - 2 * (k % 2))
+        for k in range(IMAGES)
+    )
+    study = Study.objects.create(title="Bench", slug="bench", dataset=dataset, consent="Yes?")
+    people = Participant.objects.bulk_create(
+        (Participant(study=study, stage="done", arm="jedi") for _ in range(-(-rows // STEPS_EACH))),
+        batch_size=BATCH,
+    )
+    steps = islice(steps_of(people, images, TeachingStep), rows)
+    while batch := list(islice(steps, BATCH)):
+        TeachingStep.objects.bulk_create(batch)
+
+
+def steps_of(people: list[Any], images: list[Any], step: Any) -> Iterator[Any]:
+    for person in people:
+        for k in range(1, STEPS_EACH + 1):
+            image, moment = images[k * 7 % IMAGES], person.created_at + timedelta(seconds=3 * k)
+            yield step(
+                participant=person, example=image, position=k + 10, step=k, is_random=k <= 5,
+                is_first_showing=True, p=1 / (k + 1), f=k / (k + 1), score=-k / 7, diversity=k / 3,
+                usefulness=k / 9, learning_rate=0.03 * 20 / (20 + k), choice_ms=k * 1.7,
+                response_ms=700.0 + k, created_at=moment, answered_at=moment, answer=image.label,
+                is_correct=True,
+            )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The codebook: every column of every table, from the registry that makes the files."""
+
+import csv
+import io
+
+from studies.models import Study
+
+from .columns import Column
+from .formats import cell
+from .tables import TABLES, Table
+
+HEADER = ("table", "column", "kind", "meaning", "identifiable")
+
+
+def codebook_markdown(study: Study, *, identifiable: bool) -> str:
+    """The codebook for people: a section for each table."""
+    return "\n".join(_section(table, study, identifiable) for table in TABLES.values())
+
+
+def _section(table: Table, study: Study, identifiable: bool) -> str:
+    lines = [f"## {table.title}: `{table.name}`", "", table.description, ""]
+    lines += ["| column | kind | meaning |", "| --- | --- | --- |"]
+    lines += [_line(column) for column in table.columns(study, identifiable=identifiable)]
+    return "\n".join([*lines, ""])
+
+
+def _line(column: Column[object]) -> str:
+    meaning = (
+        f"{column.description} **Identifiable.**" if column.identifiable else column.description
+    )
+    return f"| `{column.name}` | {column.kind} | {meaning} |"
+
+
+def codebook_csv(study: Study, *, identifiable: bool) -> str:
+    """The codebook for programs: a row for each column."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(HEADER)
+    for table in TABLES.values():
+        for column in table.columns(study, identifiable=identifiable):
+            texts = [table.name, column.name, column.kind, column.description]
+            writer.writerow([*map(cell, texts), cell(column.identifiable)])
+    return file.getvalue()

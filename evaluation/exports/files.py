@@ -1,0 +1,75 @@
+"""One table as one file: its name and its bytes, made while they are sent."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from studies.models import Study
+
+from .columns import gain_columns
+from .formats import FORMATS, csv_lines
+from .snapshot import snapshot
+from .tables import TABLES, participant_rows
+
+# Characters that are sent at once: a piece for every row would cost more than the row.
+PIECE = 64 * 1024
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What somebody wants of a study."""
+
+    study: Study
+    identifiable: bool = False
+
+    def mark(self, has_identifiable: bool) -> str:
+        """What the name of a file says about the people in it."""
+        return "-identifiable" if self.identifiable and has_identifiable else ""
+
+
+def table_name(wanted: Selection, table: str, extension: str) -> str:
+    return f"{wanted.study.slug}-{inner_name(wanted, table, extension)}"
+
+
+def inner_name(wanted: Selection, table: str, extension: str) -> str:
+    """The name in a zip, which names the study itself."""
+    names_people = any(column.identifiable for column in TABLES[table].columns_of(wanted.study))
+    return f"{table}{wanted.mark(names_people)}.{extension}"
+
+
+def archive_name(wanted: Selection) -> str:
+    return f"{wanted.study.slug}-export{wanted.mark(True)}.zip"
+
+
+def table_chunks(wanted: Selection, table: str, extension: str) -> Iterator[bytes]:
+    """One table, in one format, of one moment."""
+    with snapshot() as using:
+        study = study_of(wanted, using)
+        columns = TABLES[table].columns(study, identifiable=wanted.identifiable)
+        yield from pieces(FORMATS[extension].lines(columns, TABLES[table].rows_of(study, using)))
+
+
+def study_of(wanted: Selection, using: str) -> Study:
+    """The study as the snapshot has it."""
+    studies = Study.objects.using(using).select_related("dataset").defer("dataset__insight")
+    return studies.get(pk=wanted.study.pk)
+
+
+def pieces(lines: Iterable[str]) -> Iterator[bytes]:
+    """Lines, gathered into pieces that are worth sending."""
+    waiting: list[str] = []
+    size = 0
+    for line in lines:
+        waiting.append(line)
+        size += len(line)
+        if size >= PIECE:
+            yield "".join(waiting).encode()
+            waiting, size = [], 0
+    if waiting:
+        yield "".join(waiting).encode()
+
+
+def gain_csv(study: Study) -> Iterator[str]:
+    """The teaching gain of a study, one line per participant in the order of joining."""
+    with snapshot() as using:
+        stored = study_of(Selection(study), using)
+        yield from csv_lines(gain_columns(stored), participant_rows(stored, using))

@@ -1,0 +1,86 @@
+"""How values and rows are written: CSV for spreadsheets, JSON lines for programs."""
+
+import csv
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from .columns import Cell, Columns
+
+# What spreadsheets take for the beginning of a formula; the wide signs are what some of them make of = + - @.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# A text that begins with the sign of harmless text gets one more, so that a reader can always take one away.
+MARKED_STARTS = (*FORMULA_STARTS, "'")
+
+
+def cell(value: Cell) -> str | int | float:
+    """A value as a spreadsheet may safely read it: numbers stay numbers, text never becomes a formula."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return int(value)
+        case int() | float():
+            return value
+        case datetime():
+            return _utc(value)
+        case list():
+            return json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if value.lstrip(" ").startswith(MARKED_STARTS) else value
+
+
+def json_value(value: Cell) -> str | int | float | list[Any] | None:
+    """A value as JSON has it: the same as in the CSV, but text is never marked and missing is null."""
+    match value:
+        case bool():
+            return int(value)
+        case float():
+            # JSON has no word for infinity, and a reader that meets one refuses the whole line.
+            return value if math.isfinite(value) else None
+        case datetime():
+            return _utc(value)
+    return value
+
+
+def _utc(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()
+
+
+class _Line:
+    """A file that gives every written line back, so that a CSV can be streamed."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def csv_lines(columns: Columns, rows: Iterable[Any]) -> Iterator[str]:
+    writer = csv.writer(_Line())
+    yield writer.writerow([column.name for column in columns])
+    for row in rows:
+        yield writer.writerow([cell(column.value(row)) for column in columns])
+
+
+def json_lines(columns: Columns, rows: Iterable[Any]) -> Iterator[str]:
+    for row in rows:
+        values = {column.name: json_value(column.value(row)) for column in columns}
+        yield json.dumps(values, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Format:
+    extension: str
+    title: str
+    content_type: str
+    lines: Callable[[Columns, Iterable[Any]], Iterator[str]]
+
+
+FORMATS = {
+    form.extension: form
+    for form in (
+        Format("csv", "CSV", "text/csv; charset=utf-8", csv_lines),
+        Format("jsonl", "JSON lines", "application/jsonl; charset=utf-8", json_lines),
+    )
+}
