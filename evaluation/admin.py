@@ -26,6 +26,7 @@ from .exports import (
     table_name,
 )
 from .models import EvaluationItem
+from .results_pages import ResultsPages
 
 
 def percent(value: float | None) -> str:
@@ -33,7 +34,7 @@ def percent(value: float | None) -> str:
 
 
 @admin.register(Participant)
-class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
+class ParticipantAdmin(ResultsPages, ReadOnly, admin.ModelAdmin):
     list_display = [
         "code", "study", "stage", "arm", "span", "decay", "first_seen", "evaluated", "gain",
         "created_at", "last_seen_at",

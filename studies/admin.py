@@ -163,7 +163,9 @@ class StudyAdmin(admin.ModelAdmin):
         people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
         gain = reverse("admin:gain_csv", args=[study.slug])
         return format_html(
-            '<a href="{}">Participants</a> · <a href="{}">Teaching gain (CSV)</a> · <a href="{}">Workers’ page</a>',
+            '<a href="{}">Results</a> · <a href="{}">Participants</a> · '
+            '<a href="{}">Teaching gain (CSV)</a> · <a href="{}">Workers’ page</a>',
+            reverse("admin:study_results", args=[study.slug]),
             people,
             gain,
             study.get_absolute_url(),
