@@ -14,6 +14,8 @@ from .statistics import TOO_FEW, Box, Interval, Summary, box
 WIDTH = 440.0
 LEFT, RIGHT, TOP = 52.0, 12.0, 14.0
 DOT = 3.2
+# From this many on, an arm's marks shrink.
+CROWD = 60
 LONGEST_NAME = 14
 GOLDEN = (math.sqrt(5) - 1) / 2
 
@@ -209,13 +211,19 @@ def arm_column(
 ) -> list[Shape]:
     width = min(46.0, 0.5 * column)
     centre = middle - 0.1 * column
-    shapes: list[Shape] = []
+    size = dot_size(len(arm.values))
+    shapes = [
+        mark(place, centre + 0.85 * width * jitter(order), scale(value), size, "dot")
+        for order, value in enumerate(sorted(arm.values))
+    ]
     if len(arm.values) >= TOO_FEW:
         shapes += upright_box(box(arm.values), centre, width, scale, hue(place))
-    for order, value in enumerate(sorted(arm.values)):
-        x = centre + 0.85 * width * jitter(order)
-        shapes.append(mark(place, x, scale(value), DOT, "dot"))
     return [*shapes, *mean_mark(arm.summary, centre + width / 2 + 0.14 * column, scale)]
+
+
+def dot_size(n: int) -> float:
+    """Many marks are smaller, so that a crowd does not become a blot."""
+    return max(1.2, DOT * min(1.0, math.sqrt(CROWD / max(1, n))))
 
 
 def upright_box(
@@ -432,6 +440,7 @@ def scatter(title: str, x_axis: str, y_axis: str, arms: Sequence[ArmPoints]) -> 
         Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"),
     ]
     column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
+    size = dot_size(len(points) // 2)
     for place, arm in enumerate(arms):
         left = LEFT + column * place
         shapes += [
@@ -439,7 +448,7 @@ def scatter(title: str, x_axis: str, y_axis: str, arms: Sequence[ArmPoints]) -> 
             Text(left + 17, 18, shortened(arm.name, 9), "name"),
         ]
         for order, (x, y) in enumerate(sorted(arm.points)):
-            shapes.append(mark(place, across(x + 0.3 * jitter(order)), upward(y), DOT, "dot"))
+            shapes.append(mark(place, across(x + 0.3 * jitter(order)), upward(y), size, "dot"))
     return Drawing(WIDTH, height, title, shapes)
 
 

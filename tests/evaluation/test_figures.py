@@ -159,6 +159,11 @@ def test_a_mark_lies_at_its_value():
     assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
 
 
+def test_a_crowd_has_smaller_marks():
+    assert figures.dot_size(0) == figures.dot_size(60) > figures.dot_size(200) > 1
+    assert figures.dot_size(100_000) > 1
+
+
 def test_arms_differ_in_shape_and_not_in_colour_alone():
     marks = [figures.mark(place, 0, 0, 3, "dot") for place in range(4)]
     assert [type(mark) for mark in marks] == [Circle, Rect, Path, Path]
