@@ -59,6 +59,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.api
 	$(BIN)/python -m bench.features
 	$(BIN)/python -m bench.imports
+	$(BIN)/python -m bench.exports
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made
