@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -84,9 +84,11 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         example = get_object_or_404(Example.objects.select_related("dataset"), key=key)
-        response = FileResponse(
-            example.dataset.image_path(example).open("rb"), content_type="image/jpeg"
-        )
+        try:
+            file = example.dataset.image_path(example).open("rb")
+        except FileNotFoundError as error:
+            raise Http404 from error
+        response = FileResponse(file, content_type="image/jpeg")
         response["Cache-Control"] = "private, max-age=86400"
         return response
 

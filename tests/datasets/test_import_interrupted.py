@@ -72,18 +72,27 @@ def moved_back(job):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_a_failure_leaves_nothing_and_can_be_resumed(step, source, monkeypatch):
+def test_a_failure_leaves_nothing(step, source, monkeypatch):
+    job = failed(step, source, monkeypatch)
+    assert job.state == Import.State.FAILED
+    assert "unexpected" in job.problem
+    assert nothing_was_made()
+    assert Import.objects.get().dataset is None
+
+
+def failed(step, source, monkeypatch):
     def fail(*args, **options):
         raise Trouble
 
     module, name = STEPS[step]
     with monkeypatch.context() as patch:
         patch.setattr(module, name, fail)
-        job = ran(made_import(source))
-    assert job.state == Import.State.FAILED
-    assert "unexpected" in job.problem
-    assert nothing_was_made()
-    assert Import.objects.get().dataset is None
+        return ran(made_import(source))
+
+
+@pytest.mark.parametrize("step", ["splitting", "writing the images", "ending the import"])
+def test_a_failed_import_can_be_resumed(step, source, monkeypatch):
+    job = failed(step, source, monkeypatch)
     assert resumed(job).state == Import.State.DONE
     assert Dataset.objects.count() == 1
     assert folders_of("datasets") == {Dataset.objects.get().key}
