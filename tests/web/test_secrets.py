@@ -99,12 +99,15 @@ def assert_feedback_is_of_the_past(reply: dict) -> None:
     feedback, task = reply["feedback"], reply["task"]
     if feedback and feedback["kind"] == "teaching":
         assert feedback["position"] < task.get("position", 10**6)
-        if task["kind"] == "teaching":
+        if task["kind"] in {"teaching", "evaluation"}:
             assert task["last_feedback"]["position"] == feedback["position"]
     if task["kind"] in {"evaluation", "done"} and feedback:
         assert feedback["kind"] == "teaching"
     if task["kind"] == "evaluation":
-        assert set(task) == {"kind", "position", "item", "items", "image", "prefetch"}
+        keys = {"kind", "position", "item", "items", "image", "prefetch", "last_feedback"}
+        assert set(task) == keys
+        # The feedback of the last teaching step comes with the first image, and none with the others.
+        assert (task["last_feedback"] is None) == (task["item"] > 1)
     if task["kind"] == "teaching":
         assert set(task) == {"kind", "position", "step", "steps", "image", "last_feedback"}
 
