@@ -45,7 +45,7 @@ lint: $(VENV)/.installed-dev
 # The browser tests run apart: a browser's event loop must not share a process with database tests.
 test: lint browser $(VENV)/.installed-deep
 	$(BIN)/pytest -n 2 --ignore=tests/browser
-	$(BIN)/pytest tests/browser
+	$(BIN)/pytest -n 2 tests/browser
 
 # Chromium for the browser tests, from the system's packages when we may install them.
 browser:

@@ -80,7 +80,8 @@ class Opener:
         self._api_answers(visitor, 404)
 
     def problem(self, visitor: Visitor) -> None:
-        with visitor.expecting("page error"):
+        # The error is told a moment after the screen has changed.
+        with visitor.expecting("page error"), visitor.page.expect_event("pageerror"):
             self._api_answers(visitor, 400)
 
     def _api_answers(self, visitor: Visitor, status: int) -> None:
