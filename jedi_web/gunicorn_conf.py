@@ -16,6 +16,8 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
 control_socket_disable = True
+# The application is loaded once and shared by the processes, which saves memory and time at the start.
+preload_app = True
 
 _background: list[subprocess.Popen[bytes]] = []
 

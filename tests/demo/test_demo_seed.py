@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from demo import butterflies
-from demo.services import SEED
+from demo.collection import SEED
 
 TEACHING, EVALUATION = butterflies.draw_collection(SEED)
 

@@ -10,7 +10,7 @@ from django.test import Client
 from PIL import Image
 
 from demo import butterflies
-from demo.services import SEED
+from demo.collection import SEED
 from evaluation.models import EvaluationItem
 from studies.labels import image_key
 from teaching.models import TeachingStep
