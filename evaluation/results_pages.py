@@ -10,8 +10,6 @@ from django.urls import URLPattern, path
 
 from studies.models import Study
 
-from .results import FIGURES, FORMS, gather, results_page
-
 if TYPE_CHECKING:
     from django.contrib.admin import ModelAdmin
 
@@ -34,6 +32,9 @@ class ResultsPages(Base):
 
     def results(self, request: HttpRequest, slug: str) -> HttpResponse:
         """What came of a study so far."""
+        # The statistics take a second to load, which no other page should wait for.
+        from .results import results_page
+
         study = self.study_for(request, slug)
         context: dict[str, Any] = {
             **self.admin_site.each_context(request),
@@ -45,6 +46,8 @@ class ResultsPages(Base):
 
     def figure(self, request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
         """One figure as SVG or PDF, or the numbers behind it as CSV."""
+        from .results import FIGURES, FORMS, gather
+
         study = self.study_for(request, slug)
         if key not in FIGURES or form not in FORMS:
             raise Http404
