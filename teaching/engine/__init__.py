@@ -17,7 +17,8 @@ from .errors import (
 )
 from .harmonic import belief
 from .history import Shown
-from .learner import LearningRate, SimulatedLearner
+from .learner import Learner, LearningRate, SimulatedLearner
+from .learners import Crowd, Habits, Response, ResponseTime, SimulatedWorker, make_worker
 from .pool import Pool
 from .rates import suggest_learning_rate
 from .simulation import teach
@@ -32,17 +33,24 @@ __all__ = [
     "BadPoolFolder",
     "BadSetting",
     "Choice",
+    "Crowd",
     "EngineError",
+    "Habits",
+    "Learner",
     "LearningRate",
     "OmniscientJEDI",
     "Pool",
     "PoolExhausted",
     "PoolTooLarge",
+    "Response",
+    "ResponseTime",
     "Shown",
     "SimulatedLearner",
+    "SimulatedWorker",
     "Teacher",
     "belief",
     "make_teacher",
+    "make_worker",
     "suggest_learning_rate",
     "teach",
 ]

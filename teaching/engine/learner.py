@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,22 @@ def error_probability(p: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
     return np.where(np.asarray(labels) > 0, 1 - chance, chance)
 
 
+class Learner(Protocol):
+    """Whoever can be taught: what `teach` and the simulated workers ask of a learner of any kind."""
+
+    def probability(self, x: FloatArray) -> float:
+        """P(the learner says +1) for one example (d,)."""
+        ...
+
+    def answer(self, x: FloatArray) -> int:
+        """Label one example (d,) with −1 or +1."""
+        ...
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Take one example (d,) with its revealed label."""
+        ...
+
+
 class SimulatedLearner:
     """A learner that answers and learns as the paper assumes.
 
@@ -97,7 +113,7 @@ class SimulatedLearner:
     def answer(self, x: FloatArray) -> int:
         """Label one example (d,) with −1 or +1; a tie answers +1."""
         if self.answers == "bernoulli":
-            return 1 if self._rng.random() < self.probability(x) else -1
+            return 1 if self.draw() < self.probability(x) else -1
         return 1 if x @ self.concept >= 0 else -1
 
     def learn(self, x: FloatArray, label: int) -> None:
@@ -107,4 +123,12 @@ class SimulatedLearner:
         self.momentum = self.beta * self.momentum + gradient
         self.concept = self.concept - self.learning_rate(self.t) * self.momentum
         if self.noise:
-            self.concept = self.concept + self._rng.normal(0, self.noise, self.concept.shape)
+            self.concept = self.concept + self.draw_noise()
+
+    def draw(self) -> float:
+        """A uniform number of the learner's own, for a Bernoulli answer."""
+        return float(self._rng.random())
+
+    def draw_noise(self) -> FloatArray:
+        """What falls on the concept after an update, shape (d,)."""
+        return self._rng.normal(0, self.noise, self.concept.shape)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from .history import Shown
-from .learner import SimulatedLearner
+from .learner import Learner
 from .pool import Pool
 from .teachers import Teacher
 
@@ -11,7 +11,7 @@ from .teachers import Teacher
 def teach(
     teacher: Teacher,
     pool: Pool,
-    learner: SimulatedLearner,
+    learner: Learner,
     *,
     steps: int,
     rng: np.random.Generator,

@@ -31,11 +31,19 @@ def test_the_example_session_of_the_guide_runs():
     assert all(isinstance(step, Shown) for step in names["history"])
 
 
+def test_the_simulated_worker_of_the_guide_learns():
+    names = {}
+    exec(snippets()[1], names)
+    assert sorted(names["order"]) == ["boat", "drum", "key", "leaf", "tent"]
+    assert names["order"] != ["key", "boat", "tent", "leaf", "drum"]
+    assert names["after"] > names["before"]
+
+
 def test_the_fifth_teacher_of_the_guide_teaches(monkeypatch):
     module = ModuleType(f"{teachers.__name__}.hardest")
     module.__package__ = teachers.__name__
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(snippets()[1], module.__dict__)
+    exec(snippets()[2], module.__dict__)
     monkeypatch.setitem(teachers.TEACHERS, "hardest", module.Hardest)
     pool, history = make_pool(30), random_history(30, 9)
     choice = teachers.make_teacher("hardest").choose(pool, history, np.random.default_rng(0))
