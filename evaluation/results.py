@@ -102,7 +102,7 @@ def finished_people(study: Study) -> tuple[Person, ...]:
         "code", "arm", "memory_span", "unique_examples", "first_seen_accuracy",
         "evaluation_accuracy", "teaching_gain",
     )  # fmt: skip
-    rows = study.participants.completed().order_by("pk").values_list(*fields)
+    rows = study.participants.counted().completed().order_by("pk").values_list(*fields)
     return tuple(Person(*row) for row in rows)
 
 
@@ -110,7 +110,8 @@ def stage_counts(study: Study) -> dict[tuple[str, str], int]:
     """How many of an arm ("" before assignment) are done, under way, abandoned or declined."""
     late = Count("pk", filter=Q(last_seen_at__lt=study.cutoff))
     rows = (
-        study.participants.order_by()
+        study.participants.counted()
+        .order_by()
         .values_list("arm", "stage")
         .annotate(total=Count("pk"), late=late)
     )
@@ -126,8 +127,7 @@ def stage_counts(study: Study) -> dict[tuple[str, str], int]:
 
 def answers_of_the_finished(study: int) -> Q:
     return Q(
-        participant__study=study,
-        participant__stage=Participant.Stage.DONE,
+        participant__in=Participant.objects.counted().completed().filter(study=study),
         is_correct__isnull=False,
     )
 

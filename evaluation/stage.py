@@ -49,7 +49,7 @@ class EvaluationStage(Stage):
         )
 
     def total(self, participant: Participant) -> int:
-        return participant.study.evaluation_size
+        return participant.settings.evaluation_size
 
     def current(self, participant: Participant) -> Current:
         here = participant.position
@@ -58,7 +58,7 @@ class EvaluationStage(Stage):
             "kind": "evaluation",
             "position": this.position,
             "item": this.item,
-            "items": participant.study.evaluation_size,
+            "items": participant.settings.evaluation_size,
             "image": describe_image(participant, this.example),
             "prefetch": [image_address(participant, item.example) for item in after],
             "last_feedback": last_feedback(participant) if this.item == 1 else None,
@@ -72,7 +72,7 @@ class EvaluationStage(Stage):
 
     def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> Taken:
         plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
-        return Taken(feedback=None, is_last=plan.item == participant.study.evaluation_size)
+        return Taken(feedback=None, is_last=plan.item == participant.settings.evaluation_size)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -110,7 +110,7 @@ def last_feedback(participant: Participant) -> Json | None:
 
 def draw_images(participant: Participant) -> list[int]:
     """The evaluation images of one worker: half of each class, in an order of its own."""
-    study = participant.study
+    study = participant.settings
     rng = generator(participant, "evaluation", 0)
     half = study.evaluation_size // 2
     drawn: list[int] = []

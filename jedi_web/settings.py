@@ -45,8 +45,10 @@ INSTALLED_APPS = [
     "memorytest",
     "teaching",
     "evaluation",
+    "desk",
     "datasets",
     "demo",
+    "reproduction",
 ]
 
 MIDDLEWARE = [

@@ -1,4 +1,4 @@
-"""Data sets and studies in the admin."""
+"""Data sets in the admin."""
 
 from typing import Any
 
@@ -7,12 +7,11 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
+from django.urls import URLPattern, path
 
 from . import services
 from .dataset_page import dataset_page
-from .models import Dataset, Example, Participant, Study
+from .models import Dataset, Example
 
 
 class ReadOnly:
@@ -50,7 +49,7 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
         counts = {f"in_{split}": number_in(split) for split in Example.Split.values}
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(**counts)  # type: ignore[no-any-return]
+        return rows.visible_to(request.user).annotate(**counts)  # type: ignore[attr-defined,no-any-return]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # A data set that a study uses is part of the study's record.
@@ -83,7 +82,9 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         """Any image of any data set, for researchers who may see data sets."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        example = get_object_or_404(Example.objects.select_related("dataset"), key=key)
+        visible = Dataset.objects.visible_to(request.user)
+        examples = Example.objects.filter(dataset__in=visible).select_related("dataset")
+        example = get_object_or_404(examples, key=key)
         try:
             file = example.dataset.image_path(example).open("rb")
         except FileNotFoundError as error:
@@ -100,75 +101,3 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
     def evaluation_images(self, dataset: Any) -> int:
         return int(dataset.in_evaluation)
-
-
-@admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):
-    change_form_template = "admin/studies/study.html"
-    list_display = ["title", "state", "dataset", "joined", "completed", "results"]
-    list_filter = ["state"]
-    list_select_related = ["dataset"]
-    prepopulated_fields = {"slug": ["title"]}
-    readonly_fields = ["link", "results"]
-    fieldsets = [
-        (None, {"fields": ["title", "slug", "dataset", "state", "link", "results"]}),
-        (
-            "What workers read and get",
-            {
-                "fields": ["welcome", "consent", "minutes", "shows_score", "completion_code", "return_url"],
-            },
-        ),
-        ("Taking part", {"fields": ["max_participants", "session_hours", "bonus_share", "seed"]}),
-        (
-            "Module 1: memory test",
-            {
-                "fields": [
-                    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
-                    "memory_practice",
-                ],
-            },
-        ),
-        (
-            "Module 2: teaching",
-            {
-                "fields": [
-                    "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps",
-                    "short_memory_up_to", "medium_memory_up_to", "other_steps",
-                    "learning_rate", "learning_rate_decay", "repeat_window", "min_look_ms",
-                ],
-            },
-        ),
-        ("Module 3: evaluation", {"fields": ["evaluation_size"]}),
-    ]  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        done = Count("participants", filter=Q(participants__stage=Participant.Stage.DONE))
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(joined_count=Count("participants"), done_count=done)  # type: ignore[no-any-return]
-
-    def joined(self, study: Any) -> int:
-        return int(study.joined_count)
-
-    def completed(self, study: Any) -> int:
-        return int(study.done_count)
-
-    @admin.display(description="workers' link")
-    def link(self, study: Study) -> str:
-        if study._state.adding:
-            return "The link appears when the study is saved."
-        return format_html('<a href="{0}">{0}</a>', study.public_url)
-
-    @admin.display(description="results")
-    def results(self, study: Study) -> str:
-        if study._state.adding:
-            return "–"
-        people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
-        gain = reverse("admin:gain_csv", args=[study.slug])
-        return format_html(
-            '<a href="{}">Results</a> · <a href="{}">Participants</a> · '
-            '<a href="{}">Teaching gain (CSV)</a> · <a href="{}">Workers’ page</a>',
-            reverse("admin:study_results", args=[study.slug]),
-            people,
-            gain,
-            study.get_absolute_url(),
-        )

@@ -35,6 +35,12 @@ class JoinRequest(serializers.Serializer[Any]):
     workerId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
     assignmentId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
     hitId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
+    invitation = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=300,
+        help_text="signed by the server, for previews and rehearsals, which never count",
+    )
 
 
 class JoinReply(serializers.Serializer[Any]):
@@ -138,7 +144,9 @@ class Join(APIView):
         study = get_object_or_404(Study, slug=slug)
         form = JoinRequest(data=request.data)
         form.is_valid(raise_exception=True)
-        recruitment = services.Recruitment.from_parameters(form.validated_data)
+        recruitment = services.Recruitment.from_parameters(form.validated_data).invited(
+            study, form.validated_data.get("invitation", "")
+        )
         participant, is_new = services.join(study=study, recruitment=recruitment)
         body = {"token": participant.token, "url": reverse("session", args=[participant.token])}
         return Response(body, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)

@@ -31,7 +31,7 @@ class ConsentStage(Stage):
         task = {
             "kind": "consent",
             "position": participant.position,
-            "text": participant.study.consent,
+            "text": participant.settings.consent,
         }
         return Current(task, done=0)
 

@@ -10,4 +10,6 @@ from .models import Participant
 def generator(participant: Participant, purpose: str, number: int) -> np.random.Generator:
     """A fresh generator for one draw; no draw depends on how many came before it."""
     purpose_number = zlib.crc32(purpose.encode())
-    return np.random.default_rng([participant.study.seed, participant.seed, purpose_number, number])
+    return np.random.default_rng(
+        [participant.settings.seed, participant.seed, purpose_number, number]
+    )

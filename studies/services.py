@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +21,9 @@ from .errors import (
     StudyFull,
     StudyNotOpen,
 )
-from .models import Dataset, Participant, Study
+from .invitations import purpose_of
+from .models import Dataset, Participant, Study, StudyVersion
+from .software import software_version
 from .stages import Json, Stage, Taken
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -38,6 +40,8 @@ class Recruitment:
     external_study: str = ""
     external_session: str = ""
     is_preview: bool = False
+    # Of a signed invitation; empty for everybody who comes by the public link.
+    purpose: str = ""
 
     @classmethod
     def from_parameters(cls, parameters: Mapping[str, str]) -> Recruitment:
@@ -62,12 +66,23 @@ class Recruitment:
             )
         return cls()
 
+    def invited(self, study: Study, text: str) -> Recruitment:
+        """The same person with a signed invitation, if that is what the text is."""
+        return replace(self, purpose=purpose_of(text, study)) if text else self
+
     def find(self, study: Study) -> Participant | None:
         if not self.external_id or self.is_preview:
             return None
         return study.participants.filter(
-            recruiter=self.recruiter, external_id=self.external_id
+            purpose=self.purpose_in(study), recruiter=self.recruiter, external_id=self.external_id
         ).first()
+
+    def purpose_in(self, study: Study) -> str:
+        """What a session that begins now is for: a study that is piloted takes pilots."""
+        if self.purpose:
+            return self.purpose
+        is_pilot = study.state == Study.State.PILOT
+        return Participant.Purpose.PILOT if is_pilot else Participant.Purpose.LIVE
 
 
 def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
@@ -86,15 +101,20 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
 def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
     if recruitment.is_preview:
         raise PreviewOnly
-    if study.state != Study.State.OPEN:
+    if recruitment.purpose:
+        return
+    if study.state not in Study.TAKES_PART:
         raise StudyNotOpen
-    if study.is_full():
+    if study.state == Study.State.OPEN and study.is_full():
         raise StudyFull
 
 
 def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
     return Participant.objects.create(
         study=study,
+        version=StudyVersion.freeze(study),
+        software_version=software_version(),
+        purpose=recruitment.purpose_in(study),
         recruiter=recruitment.recruiter,
         external_id=recruitment.external_id,
         external_study=recruitment.external_study,
@@ -140,7 +160,7 @@ def _place_in_flow(participant: Participant) -> int:
 
 
 def _done_task(participant: Participant) -> Json:
-    study = participant.study
+    study = participant.settings
     is_completed = participant.stage == Participant.Stage.DONE
     has_score = is_completed and study.shows_score and participant.evaluation_accuracy is not None
     return {
@@ -171,7 +191,7 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     answer = _validated(stage, participant, payload)
     plan = stage.plan(participant, answer)
     if following := stages.after(stage.name):
-        following.warm_up(participant.study)
+        following.warm_up(participant.settings)
     with transaction.atomic():
         locked = lock(participant)
         is_mine = locked.is_under_way and locked.position == position
@@ -185,7 +205,7 @@ def lock(participant: Participant) -> Participant:
     """The participant's row, held until the transaction ends."""
     locked = Participant.objects.select_for_update().get(pk=participant.pk)
     # The study was read a moment ago with the participant: reading it again would double the cost.
-    locked.study = participant.study
+    locked.study, locked.settings = participant.study, participant.settings
     return locked
 
 

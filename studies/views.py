@@ -37,7 +37,9 @@ def health(request: HttpRequest) -> HttpResponse:
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
     """The study's public link. Looking creates nothing; pressing the button joins or resumes."""
     study = get_object_or_404(Study, slug=slug)
-    recruitment = services.Recruitment.from_parameters(request.GET.dict())
+    recruitment = services.Recruitment.from_parameters(request.GET.dict()).invited(
+        study, request.GET.get("invitation", "")
+    )
     existing = _existing(request, study, recruitment)
     if request.method == "POST":
         try:
@@ -65,7 +67,8 @@ def _existing(
     token = request.COOKIES.get(_cookie_name(study), "")
     if not token:
         return None
-    return study.participants.with_token(token).filter(recruiter="").first()
+    own = study.participants.with_token(token).filter(recruiter="")
+    return own.filter(purpose=recruitment.purpose_in(study)).first()
 
 
 def _door(study: Study, recruitment: services.Recruitment, existing: Participant | None) -> str:
@@ -75,9 +78,12 @@ def _door(study: Study, recruitment: services.Recruitment, existing: Participant
         return "resume" if existing.is_under_way else existing.stage
     if recruitment.is_preview:
         return "preview"
-    if study.state != Study.State.OPEN:
+    if recruitment.purpose:
+        return "start"
+    if study.state not in Study.TAKES_PART:
         return study.state
-    return "full" if study.is_full() else "start"
+    is_full = study.state == Study.State.OPEN and study.is_full()
+    return "full" if is_full else "start"
 
 
 def _to_session(study: Study, participant: Participant) -> HttpResponse:

@@ -11,28 +11,30 @@ MEMORY_MATCHED_TEACHER = "jedi"
 
 def assign(participant: Participant) -> None:
     """Gives the participant a ticket and with it a teacher. Inside a transaction; exact under any concurrency."""
-    study = participant.study
-    participant.ticket = take_ticket(study)
+    study = participant.settings
+    participant.ticket = take_ticket(study, participant.purpose)
     if study.assignment == Study.Assignment.FILL_GAPS:
-        participant.arm = emptiest_arm(study)
+        participant.arm = emptiest_arm(study, participant.purpose)
     else:
-        participant.arm = study.arm_names[participant.ticket % len(study.arm_names)]
+        participant.arm = study.open_arms[participant.ticket % len(study.open_arms)]
     participant.teaching_steps = teaching_length(
         study, participant.arm, participant.memory_span or 1.0
     )
 
 
-def take_ticket(study: Study) -> int:
+def take_ticket(study: Study, purpose: str) -> int:
     """The next number, 0 first. The update locks the study's row until the transaction ends, so nobody else
     can take a ticket, or count the arms, in between."""
-    Study.objects.filter(pk=study.pk).update(next_ticket=F("next_ticket") + 1)
-    return Study.objects.values_list("next_ticket", flat=True).get(pk=study.pk) - 1
+    counter = "next_ticket" if purpose == Participant.Purpose.LIVE else "next_pilot_ticket"
+    Study.objects.filter(pk=study.pk).update(**{counter: F(counter) + 1})
+    return int(Study.objects.values_list(counter, flat=True).get(pk=study.pk)) - 1
 
 
-def emptiest_arm(study: Study) -> str:
+def emptiest_arm(study: Study, purpose: str) -> str:
     """The arm with the fewest completed and active workers; the first of them on a tie."""
-    taken = Counter(study.participants.occupying(study.cutoff).values_list("arm", flat=True))
-    return min(study.arm_names, key=lambda arm: taken[arm])
+    alike = study.participants.filter(purpose=purpose, is_excluded=False)
+    taken = Counter(alike.occupying(study.cutoff).values_list("arm", flat=True))
+    return min(study.open_arms, key=lambda arm: taken[arm])
 
 
 def teaching_length(study: Study, arm: str, memory_span: float) -> int:

@@ -15,7 +15,7 @@ from .models import TeachingStep
 
 
 def teacher_of(participant: Participant) -> Teacher:
-    study = participant.study
+    study = participant.settings
     return make_teacher(
         participant.arm,
         beta=participant.beta or 0.0,
@@ -27,7 +27,7 @@ def teacher_of(participant: Participant) -> Teacher:
 
 def choose(participant: Participant, history: Sequence[Shown]) -> Choice:
     """The teacher's choice: a function of the study's seed, the participant and the history alone."""
-    pool = pools.load(participant.study.dataset).pool
+    pool = pools.load(participant.settings.dataset).pool
     rng = generator(participant, "teaching", len(history) + 1)
     return teacher_of(participant).choose(pool, history, rng)
 
@@ -41,7 +41,7 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         participant=participant,
         position=position,
         step=len(history) + 1,
-        example_id=pools.load(participant.study.dataset).example_ids[choice.example],
+        example_id=pools.load(participant.settings.dataset).example_ids[choice.example],
         is_random=choice.is_cold_start,
         is_first_showing=all(shown.example != choice.example for shown in history),
         p=choice.p,

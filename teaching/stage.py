@@ -83,7 +83,7 @@ class TeachingStage(Stage):
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:
     """What the worker learns after the answer, and not before."""
-    dataset = participant.study.dataset
+    dataset = participant.settings.dataset
     return {
         "kind": "teaching",
         "position": step.position,
@@ -91,7 +91,7 @@ def feedback(participant: Participant, step: TeachingStep) -> Json:
         "answer": dataset.class_name(step.answer or 0),
         "label": dataset.class_name(step.example.label),
         "image": describe_image(participant, step.example),
-        "min_look_ms": participant.study.min_look_ms,
+        "min_look_ms": participant.settings.min_look_ms,
     }
 
 

@@ -14,9 +14,10 @@ ARROWS = {
     "memorytest": {"studies"},
     "teaching": {"studies", "teaching.engine"},
     "evaluation": {"studies", "memorytest", "teaching", "teaching.engine"},
+    "desk": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
     "datasets": {"studies", "teaching", "teaching.engine"},
     "demo": {"studies", "datasets"},
-    "jedi_web": {"studies", "memorytest", "teaching", "evaluation", "datasets", "demo"},
+    "jedi_web": {"studies", "memorytest", "teaching", "evaluation", "desk", "datasets", "demo"},
 }
 WEB_LIBRARIES = {"django", "rest_framework", "drf_spectacular"}
 

@@ -14,6 +14,7 @@ from django.db.models import Count
 from django.utils import timezone
 
 from studies.models import Example, Participant, Study
+from studies.software import software_version
 
 from .codebook import codebook_csv, codebook_markdown
 from .columns import participant_columns
@@ -21,10 +22,18 @@ from .files import Selection, inner_name, pieces, study_of
 from .formats import csv_lines, json_value
 from .snapshot import snapshot
 from .tables import TABLES, Table
-from .version import software_version
 
 # What gets a worker paid, or belongs to the database alone, is no part of the record that is handed on.
-LEFT_OUT = {"id", "dataset", "completion_code", "return_url", "next_ticket"}
+LEFT_OUT = {
+    "id",
+    "dataset",
+    "completion_code",
+    "return_url",
+    "next_ticket",
+    "next_pilot_ticket",
+    "current_version",
+    "owner",
+}
 
 
 class Outbox(io.RawIOBase):

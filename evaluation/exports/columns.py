@@ -11,8 +11,6 @@ from memorytest.models import MemoryRound
 from studies.models import LabelTask, Participant, Study, Task
 from teaching.models import TeachingStep
 
-from .version import software_version
-
 # What may stand in a cell. A list is a list of names.
 Cell = str | int | float | bool | datetime | list[Any] | None
 Row = TypeVar("Row", contravariant=True)
@@ -55,8 +53,44 @@ def _status(participant: Participant) -> str:
     return Participant.Stage.ABANDONED if participant.has_expired else participant.stage
 
 
+def _origin(whose: Callable[[Any], Participant]) -> Columns:
+    """Where a row comes from, in every table alike: what it takes to repeat the session."""
+    return (
+        Column(
+            "purpose",
+            Kind.TEXT,
+            "What the session is for: live, pilot, preview or rehearsal.",
+            lambda row: whose(row).purpose,
+        ),
+        Column(
+            "study_version",
+            Kind.WHOLE,
+            "The version of the study's settings that the session was made of.",
+            lambda row: whose(row).version.number,
+        ),
+        Column(
+            "configuration_hash",
+            Kind.TEXT,
+            "SHA-256 of those settings; the datasheet of an export has them in full.",
+            lambda row: whose(row).version.hash,
+        ),
+        Column(
+            "software_version",
+            Kind.TEXT,
+            "The version of JEDI Web in which the session began.",
+            lambda row: whose(row).software_version,
+        ),
+        Column(
+            "participant_seed",
+            Kind.WHOLE,
+            "Every random draw of the session follows from it and the study's seed.",
+            lambda row: whose(row).seed,
+        ),
+    )
+
+
 def gain_columns(study: Study) -> Columns:
-    """The columns of the teaching gain, with one memory length for each of the study's trials."""
+    """The columns of the teaching gain, with one memory length for each trial that a version had."""
     trials = tuple(
         Column[Participant](
             f"memory_length_{trial}",
@@ -64,9 +98,9 @@ def gain_columns(study: Study) -> Columns:
             f"Memory length of trial {trial}: the largest number of images restored in order.",
             lambda participant, trial=trial: _memory_length(participant, trial),  # type: ignore[misc]
         )
-        for trial in range(1, study.memory_trials + 1)
+        for trial in range(1, study.most_memory_trials + 1)
     )
-    return (*WHO, *trials, *RESULTS)
+    return (*WHO, *trials, *RESULTS, *_origin(lambda participant: participant))
 
 
 def participant_columns(study: Study) -> Columns:
@@ -74,15 +108,18 @@ def participant_columns(study: Study) -> Columns:
 
 
 def teaching_columns(study: Study) -> Columns:
-    return (*WHOSE, *STEP, *IMAGE_AND_ANSWER, *CHOICE, *TASK_TIMES)
+    return (*WHOSE, *STEP, *IMAGE_AND_ANSWER, *CHOICE, *TASK_TIMES, *ORIGIN_OF_TASK)
 
 
 def evaluation_columns(study: Study) -> Columns:
-    return (*WHOSE, *ITEM, *IMAGE_AND_ANSWER, *TASK_TIMES)
+    return (*WHOSE, *ITEM, *IMAGE_AND_ANSWER, *TASK_TIMES, *ORIGIN_OF_TASK)
 
 
 def memory_columns(study: Study) -> Columns:
-    return (*WHOSE, *ROUND, *TASK_TIMES)
+    return (*WHOSE, *ROUND, *TASK_TIMES, *ORIGIN_OF_TASK)
+
+
+ORIGIN_OF_TASK = _origin(lambda task: task.participant)
 
 
 WHO: tuple[Column[Participant], ...] = (
@@ -96,7 +133,7 @@ WHO: tuple[Column[Participant], ...] = (
     Column(
         "status",
         Kind.TEXT,
-        "Where the session stands: consent, memory, teaching, evaluation, done, declined or abandoned.",
+        "Where the session stands: consent, memory, teaching, evaluation, done, declined, abandoned or withdrawn.",
         _status,
     ),
     Column(
@@ -177,26 +214,14 @@ SETTING: tuple[Column[Participant], ...] = (
         "The class on the first of the two buttons; the other class is on the second.",
         lambda p: p.classes[0],
     ),
-    Column(
-        "participant_seed",
-        Kind.WHOLE,
-        "Every random draw of the session follows from it and the study's seed.",
-        lambda p: p.seed,
-    ),
     Column("study_title", Kind.TEXT, "The study's title.", lambda p: p.study.title),
-    Column("study_seed", Kind.WHOLE, "The study's seed.", lambda p: p.study.seed),
-    Column("dataset", Kind.TEXT, "The name of the data set.", lambda p: p.study.dataset.name),
+    Column("study_seed", Kind.WHOLE, "The study's seed.", lambda p: p.settings.seed),
+    Column("dataset", Kind.TEXT, "The name of the data set.", lambda p: p.settings.dataset.name),
     Column(
         "dataset_version",
         Kind.WHOLE,
         "The version of the data set; a data set never changes under its version.",
-        lambda p: p.study.dataset.version,
-    ),
-    Column(
-        "software_version",
-        Kind.TEXT,
-        "The version of JEDI Web that wrote the file.",
-        lambda p: software_version(),
+        lambda p: p.settings.dataset.version,
     ),
     Column(
         "recruiter",
@@ -268,11 +293,11 @@ TASK_TIMES: tuple[Column[Task], ...] = (
 
 
 def _true_class(task: LabelTask) -> str:
-    return task.participant.study.dataset.class_name(task.example.label)
+    return task.participant.settings.dataset.class_name(task.example.label)
 
 
 def _answer_class(task: LabelTask) -> str:
-    dataset = task.participant.study.dataset
+    dataset = task.participant.settings.dataset
     return "" if task.answer is None else dataset.class_name(task.answer)
 
 

@@ -51,7 +51,7 @@ def table_chunks(wanted: Selection, table: str, extension: str) -> Iterator[byte
 def study_of(wanted: Selection, using: str) -> Study:
     """The study as the snapshot has it."""
     studies = Study.objects.using(using).select_related("dataset").defer("dataset__insight")
-    return studies.get(pk=wanted.study.pk)
+    return studies.prefetch_related("versions").get(pk=wanted.study.pk)
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:

@@ -38,9 +38,10 @@ class Table:
 
 
 def participant_rows(study: Study, using: str) -> Iterator[Participant]:
-    rows = Participant.objects.using(using).filter(study=study).order_by("pk")
+    rows = Participant.objects.using(using).counted().filter(study=study).order_by("pk")
+    joined_to = Origins(study)
     for participant in rows.iterator(chunk_size=CHUNK):
-        participant.study = study
+        joined_to(participant)
         yield participant
 
 
@@ -60,16 +61,33 @@ def memory_rows(study: Study, using: str) -> Iterator[MemoryRound]:
 UNREAD = [
     f"participant__{field.name}"
     for field in Participant._meta.concrete_fields
-    if field.name not in {"id", "study", "code", "arm"}
+    if field.name
+    not in {"id", "study", "version", "code", "arm", "purpose", "software_version", "seed"}
 ]
+
+
+class Origins:
+    """Gives participants the study and its settings as they joined it, one object for all of a version."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.versions = {version.pk: version for version in study.versions.all()}
+        self.settings = {pk: study.as_of(version) for pk, version in self.versions.items()}
+
+    def __call__(self, participant: Participant) -> None:
+        participant.study = self.study
+        participant.version = self.versions[participant.version_id]
+        participant.settings = self.settings[participant.version_id]
 
 
 def _task_rows(tasks: QuerySet[Any], study: Study) -> Iterator[Any]:
     """Participant by participant, each one's tasks in order; all share one object of the study."""
-    rows = tasks.filter(participant__study=study).select_related("participant").defer(*UNREAD)
+    people = Participant.objects.counted().filter(study=study)
+    rows = tasks.filter(participant__in=people).select_related("participant").defer(*UNREAD)
     ordered = rows.order_by("participant_id", "position")
+    joined_to = Origins(study)
     for task in ordered.iterator(chunk_size=CHUNK):
-        task.participant.study = study
+        joined_to(task.participant)
         yield task
 
 

@@ -1,17 +1,25 @@
 """Who takes part in what: data sets, their examples, studies, participants and their tasks."""
 
-from .datasets import Dataset, Example
+from .datasets import Dataset, DatasetQuerySet, Example
+from .events import AuditEntry, SessionEvent
 from .participants import Participant, ParticipantQuerySet
-from .studies import Study
+from .studies import Study, StudyQuerySet, StudyShare
 from .tasks import LabelTask, LabelTaskQuerySet, Task
+from .versions import StudyVersion
 
 __all__ = [
+    "AuditEntry",
     "Dataset",
+    "DatasetQuerySet",
     "Example",
     "LabelTask",
     "LabelTaskQuerySet",
     "Participant",
     "ParticipantQuerySet",
+    "SessionEvent",
     "Study",
+    "StudyQuerySet",
+    "StudyShare",
+    "StudyVersion",
     "Task",
 ]

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from ..keys import new_key, new_seed
+
+
+class DatasetQuerySet(models.QuerySet["Dataset"]):
+    def visible_to(self, user: Any) -> DatasetQuerySet:
+        """One's own, those that belong to nobody, and those of the studies that one may see."""
+        if user.is_superuser:
+            return self
+        from .studies import Study
+
+        used = Study.objects.visible_to(user).values("dataset")
+        return self.filter(Q(owner=user) | Q(owner=None) | Q(pk__in=used))
 
 
 class Dataset(models.Model):
@@ -29,6 +41,16 @@ class Dataset(models.Model):
     seed = models.BigIntegerField(default=new_seed)
     key = models.CharField(max_length=24, unique=True, default=new_key, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="datasets",
+    )
+
+    objects = DatasetQuerySet.as_manager()
 
     class Meta:
         verbose_name = "data set"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cached_property
+from typing import Any
 from urllib.parse import quote
 
 from django.db import models
@@ -12,6 +14,7 @@ from django.utils import timezone
 
 from ..keys import new_code, new_seed, new_token
 from .studies import Study
+from .versions import StudyVersion
 
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
@@ -24,6 +27,17 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
     def with_study(self) -> ParticipantQuerySet:
         """With what every step of a session needs. The data set's insight is for its page, and large."""
         return self.select_related("study__dataset").defer("study__dataset__insight")
+
+    def visible_to(self, user: Any) -> ParticipantQuerySet:
+        return self.filter(study__in=Study.objects.visible_to(user).values("pk"))
+
+    def live(self) -> ParticipantQuerySet:
+        """Those who count for places and assignment: no pilot, no preview, no bot."""
+        return self.filter(purpose=Participant.Purpose.LIVE)
+
+    def counted(self) -> ParticipantQuerySet:
+        """Those whose results count: live, and not excluded by a researcher."""
+        return self.live().filter(is_excluded=False)
 
     def completed(self) -> ParticipantQuerySet:
         return self.filter(stage=Participant.Stage.DONE)
@@ -48,6 +62,15 @@ class Participant(models.Model):
         DONE = "done", "done"
         DECLINED = "declined", "declined"
         ABANDONED = "abandoned", "abandoned"
+        WITHDRAWN = "withdrawn", "withdrawn"
+
+    class Purpose(models.TextChoices):
+        """What a session is for. Only live ones count, anywhere."""
+
+        LIVE = "live", "live"
+        PILOT = "pilot", "pilot"
+        PREVIEW = "preview", "preview"
+        REHEARSAL = "rehearsal", "rehearsal with bots"
 
     class Recruiter(models.TextChoices):
         NONE = "", "none (anonymous link)"
@@ -57,6 +80,12 @@ class Participant(models.Model):
     STAGES_UNDER_WAY = (Stage.CONSENT, Stage.MEMORY, Stage.TEACHING, Stage.EVALUATION)
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="participants")
+    version = models.ForeignKey(StudyVersion, models.PROTECT, related_name="participants")
+    software_version = models.CharField(max_length=40, blank=True)
+    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.LIVE)
+    is_excluded = models.BooleanField(
+        "excluded", default=False, editable=False, help_text="A researcher's decision."
+    )
     code = models.CharField(max_length=9, unique=True, default=new_code, editable=False)
     token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
     seed = models.BigIntegerField(default=new_seed, editable=False)
@@ -90,14 +119,20 @@ class Participant(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
-        indexes = [models.Index(fields=["study", "stage", "arm"], name="participants_by_arm")]
+        indexes = [
+            models.Index(fields=["study", "purpose", "stage", "arm"], name="participants_by_arm")
+        ]
         constraints = [
             models.UniqueConstraint(
-                fields=["study", "recruiter", "external_id"],
+                fields=["study", "purpose", "recruiter", "external_id"],
                 condition=~Q(external_id=""),
                 name="one_session_per_external_id",
             ),
-            models.UniqueConstraint(fields=["study", "ticket"], name="one_participant_per_ticket"),
+            models.UniqueConstraint(
+                fields=["study", "ticket"],
+                condition=Q(purpose="live"),
+                name="one_participant_per_ticket",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -105,6 +140,13 @@ class Participant(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("session", args=[self.token])
+
+    @cached_property
+    def settings(self) -> Study:
+        """The study as it was when this participant joined."""
+        if self.version_id == self.study.current_version_id:
+            return self.study
+        return self.study.as_of(self.version)
 
     @property
     def is_under_way(self) -> bool:
@@ -119,7 +161,7 @@ class Participant(models.Model):
     @property
     def classes(self) -> list[str]:
         """The two class names in the order of this participant's buttons, counterbalanced by the seed."""
-        names = [self.study.dataset.negative_class, self.study.dataset.positive_class]
+        names = [self.settings.dataset.negative_class, self.settings.dataset.positive_class]
         return names if self.seed % 2 else names[::-1]
 
     @property

@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db import models
+from django.db import models, transaction
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
 from .. import stages
-from ..keys import new_seed
+from ..keys import new_seed, new_token
 from .datasets import Dataset
+from .versions import StudyVersion, Versioned
 
 
-class Study(models.Model):
+class StudyQuerySet(models.QuerySet["Study"]):
+    """Who may see and change which studies: the one place that decides it."""
+
+    def visible_to(self, user: Any) -> StudyQuerySet:
+        """One's own and those shared with one; all for superusers."""
+        if user.is_superuser:
+            return self
+        return self.filter(Q(owner=user) | Q(pk__in=_shared_with(user))) if user.pk else self.none()
+
+    def editable_by(self, user: Any) -> StudyQuerySet:
+        if user.is_superuser:
+            return self
+        shared = _shared_with(user).filter(can_edit=True)
+        return self.filter(Q(owner=user) | Q(pk__in=shared)) if user.pk else self.none()
+
+
+def _shared_with(user: Any) -> Any:
+    return StudyShare.objects.filter(user=user).values("study")
+
+
+class Study(Versioned, models.Model):
     """One experiment: a data set, the paper's numbers, and a link. Defaults are the paper's values."""
 
     class State(models.TextChoices):
         DRAFT = "draft", "draft"
+        PILOT = "pilot", "pilot"
         OPEN = "open", "open"
         PAUSED = "paused", "paused"
         CLOSED = "closed", "closed"
+
+    # The states in which the public link lets people in.
+    TAKES_PART = (State.PILOT, State.OPEN)
 
     class Assignment(models.TextChoices):
         ROUND_ROBIN = (
@@ -32,13 +59,21 @@ class Study(models.Model):
         )
         FILL_GAPS = "fill_gaps", "fill gaps: the arm with the fewest completed and active workers"
 
-    # With another value half-way, the stages of a session would not fit together and no replay would match.
-    FIXED_BY_SESSIONS = (
-        "dataset", "seed", "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
-        "memory_practice", "arms", "cold_start", "short_steps", "medium_steps", "long_steps",
+    class Withdrawal(models.TextChoices):
+        DELETE = "delete", "delete everything that the worker did"
+        KEEP = "keep", "keep what was answered so far"
+
+    # What a session is made of. A change makes a new version, and who is under way keeps the old one.
+    CONFIGURATION = (
+        "dataset", "seed", "welcome", "consent", "minutes", "shows_score", "on_withdrawal",
+        "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
+        "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps",
         "short_memory_up_to", "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay",
-        "repeat_window", "evaluation_size",
+        "repeat_window", "min_look_ms", "evaluation_size", "attention_checks",
     )  # fmt: skip
+
+    # Written by single statements while people join: a form that was opened earlier must not set them back.
+    KEPT_BY_THE_SERVER = ("current_version", "next_ticket", "next_pilot_ticket", "closed_arms")
 
     title = models.CharField(max_length=120, help_text="Workers see it on every page.")
     slug = models.SlugField(
@@ -52,6 +87,14 @@ class Study(models.Model):
         default=new_seed, help_text="Every random draw of the study follows from it."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="studies",
+    )
 
     welcome = models.TextField(
         blank=True,
@@ -91,6 +134,14 @@ class Study(models.Model):
         validators=[RegexValidator(r"^https?://", "Begin the link with https://")],
     )
 
+    on_withdrawal = models.CharField(
+        "when a worker withdraws",
+        max_length=6,
+        choices=Withdrawal,
+        default=Withdrawal.DELETE,
+        help_text="Workers are told this before they confirm.",
+    )
+
     memory_trials = models.PositiveSmallIntegerField(
         "memory trials", default=3, validators=[MinValueValidator(2), MaxValueValidator(10)]
     )
@@ -118,6 +169,16 @@ class Study(models.Model):
     )
     assignment = models.CharField(max_length=12, choices=Assignment, default=Assignment.ROUND_ROBIN)
     next_ticket = models.PositiveIntegerField(default=0, editable=False)
+    # Pilots have a round robin of their own, so that they leave no gap in the real one.
+    next_pilot_ticket = models.PositiveIntegerField(default=0, editable=False)
+    closed_arms = models.JSONField(default=list, blank=True, editable=False)
+    target_per_arm = models.PositiveIntegerField(
+        "wanted per teacher",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="How many completed workers you want for each teacher. It closes nothing by itself.",
+    )
     cold_start = models.PositiveSmallIntegerField(
         "random images at first", default=5, validators=[MinValueValidator(1)]
     )
@@ -166,6 +227,33 @@ class Study(models.Model):
         validators=[MinValueValidator(2)],
         help_text="Half of each class.",
     )
+    webhook_url = models.URLField(
+        "webhook",
+        max_length=500,
+        blank=True,
+        help_text="Told by a signed request whenever a live participant has finished. Begin it with https://",
+    )
+    webhook_secret = models.CharField(max_length=40, default=new_token, editable=False)
+    attention_checks = models.PositiveSmallIntegerField(
+        default=0,
+        validators=[MaxValueValidator(10)],
+        help_text="Images among the evaluation that say which button to press. They count for nothing but "
+        "attention. The paper has none.",
+    )
+    reward = models.DecimalField(
+        "pay for taking part",
+        max_digits=8,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="What each worker is paid for a completed session. The top of the evaluation gets as much again.",
+    )
+    currency = models.CharField(
+        max_length=3,
+        default="GBP",
+        validators=[RegexValidator(r"^[A-Z]{3}$", "Three capital letters, such as GBP or USD.")],
+    )
     bonus_share = models.FloatField(
         "share that gets double pay",
         default=0.2,
@@ -173,12 +261,28 @@ class Study(models.Model):
         help_text="The top of the evaluation accuracies; ties at the edge are included.",
     )
 
+    objects = StudyQuerySet.as_manager()
+
     class Meta:
         verbose_name_plural = "studies"
         ordering = ["-created_at"]
 
     def __str__(self) -> str:
         return self.title
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """A change of what sessions are made of becomes a version of its own, in the same transaction."""
+        with transaction.atomic():
+            if not self._state.adding:
+                options.setdefault("update_fields", self._settable())
+            super().save(*args, **options)
+            self.refresh_from_db(fields=self.KEPT_BY_THE_SERVER)
+            if self.current_version:
+                StudyVersion.freeze(self)
+
+    def _settable(self) -> list[str]:
+        fields = [field for field in self._meta.concrete_fields if not field.primary_key]
+        return [field.name for field in fields if field.name not in self.KEPT_BY_THE_SERVER]
 
     def get_absolute_url(self) -> str:
         return reverse("entry", args=[self.slug])
@@ -189,25 +293,8 @@ class Study(models.Model):
         for stage in stages.flow() if self.dataset_id else ():
             for field, problem in stage.problems_of(self).items():
                 problems.setdefault(field, []).append(problem)
-        for field in self._changed_under_way():
-            problems.setdefault(field, []).append(
-                "People are taking part, and their sessions depend on this setting. "
-                "Make a new study to change it."
-            )
         if problems:
             raise ValidationError(problems)
-
-    def _changed_under_way(self) -> list[str]:
-        """Settings that fix what a session is, changed after somebody has begun one."""
-        stored = Study.objects.filter(pk=self.pk).first()
-        if stored is None or not stored.participants.exists():
-            return []
-        return [
-            field.name
-            for field in self._meta.concrete_fields
-            if field.name in self.FIXED_BY_SESSIONS
-            and getattr(self, field.attname) != getattr(stored, field.attname)
-        ]
 
     @property
     def public_url(self) -> str:
@@ -218,6 +305,11 @@ class Study(models.Model):
         return [name.strip() for name in self.arms.split(",") if name.strip()]
 
     @property
+    def open_arms(self) -> list[str]:
+        """The arms that workers are given; all of them if every one was closed."""
+        return [name for name in self.arm_names if name not in self.closed_arms] or self.arm_names
+
+    @property
     def cutoff(self) -> datetime:
         """Who was last seen before this moment has abandoned the session."""
         return timezone.now() - timedelta(hours=self.session_hours)
@@ -225,4 +317,25 @@ class Study(models.Model):
     def is_full(self) -> bool:
         if self.max_participants is None:
             return False
-        return self.participants.occupying(self.cutoff).count() >= self.max_participants
+        return self.participants.live().occupying(self.cutoff).count() >= self.max_participants
+
+
+class StudyShare(models.Model):
+    """A colleague who may see a study, or change it too."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="shares")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="shared_studies"
+    )
+    can_edit = models.BooleanField(
+        default=False, help_text="May change the study and its people, not only look."
+    )
+
+    class Meta:
+        verbose_name = "colleague"
+        constraints = [
+            models.UniqueConstraint(fields=["study", "user"], name="one_share_per_colleague")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({'edit' if self.can_edit else 'read'})"

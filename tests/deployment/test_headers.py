@@ -70,7 +70,7 @@ def test_every_admin_page_has_the_policy(researcher):
         f"/admin/studies/dataset/{study.dataset_id}/change/",
         "/admin/studies/participant/",
         f"/admin/studies/participant/{person}/change/",
-        f"/admin/studies/participant/gain/{study.slug}.csv",
+        f"/admin/studies/study/{study.pk}/downloads/teaching-gain.csv",
     ):
         reply = researcher.get(address)
         assert reply.status_code == 200, address

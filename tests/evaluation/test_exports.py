@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -38,10 +37,10 @@ from evaluation.exports import (
 from evaluation.exports.codebook import codebook_csv, codebook_markdown
 from evaluation.exports.columns import Kind
 from evaluation.exports.formats import json_value
-from evaluation.exports.version import software_version
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.models import Participant, Study
+from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
+from studies.software import software_version
 from teaching.models import TeachingStep
 from tests.builders import make_study
 from tests.site import ROOT
@@ -54,6 +53,11 @@ WHOSE = {
     "study": "participant__study__slug",
     "participant": "participant__code",
     "arm": "participant__arm",
+    "purpose": "participant__purpose",
+    "study_version": "participant__version__number",
+    "configuration_hash": "participant__version__hash",
+    "software_version": "participant__software_version",
+    "participant_seed": "participant__seed",
 }
 IMAGE = {"example": "example__key", "pool_index": "example__pool_index", "label": "example__label"}
 # Where the values of a table are stored, for columns that are not called as their field is.
@@ -67,6 +71,8 @@ STORED: dict[str, tuple[Any, dict[str, str]]] = {
             "participant_seed": "seed",
             "study_title": "study__title",
             "study_seed": "study__seed",
+            "study_version": "version__number",
+            "configuration_hash": "version__hash",
             "dataset": "study__dataset__name",
             "dataset_version": "study__dataset__version",
         },
@@ -76,8 +82,7 @@ STORED: dict[str, tuple[Any, dict[str, str]]] = {
     "memory": (MemoryRound, WHOSE),
 }
 WORKED_OUT = {
-    "participants": {"status", "memory_length_1", "memory_length_2", "duration_s", "first_button",
-                     "software_version"},
+    "participants": {"status", "memory_length_1", "memory_length_2", "duration_s", "first_button"},
     "teaching": {"true_class", "answer_class"},
     "evaluation": {"true_class", "answer_class"},
     "memory": {"is_practice"},
@@ -320,15 +325,15 @@ def test_an_empty_study_has_files_too():
 
 
 @pytest.mark.django_db
-def test_a_table_is_two_statements_and_a_zip_six_however_many_rows_there_are(study):
+def test_a_table_is_three_statements_and_a_zip_eight_however_many_rows_there_are(study):
     for _ in range(2):
         for table in TABLES:
             with CaptureQueriesContext(connection) as sent:
                 text_of(study, table, "csv")
-            assert len(sent) == 2
+            assert len(sent) == 3
         with CaptureQueriesContext(connection) as sent:
             unpacked(study, identifiable=True)
-        assert len(sent) == 6
+        assert len(sent) == 8
         Worker(study).go_to("done")
 
 
@@ -347,34 +352,43 @@ def test_rows_are_sent_while_more_are_read(study, monkeypatch):
     zipped.close()
 
 
-ADDRESSES = [f"{table}.{extension}" for table in TABLES for extension in FORMATS]
+FILES = [f"{table}.{extension}" for table in TABLES for extension in FORMATS] + ["everything.zip"]
+
+
+def addresses_of(study):
+    return [f"/admin/studies/study/{study.pk}/downloads/{name}" for name in FILES]
 
 
 @pytest.mark.django_db
-def test_the_files_need_the_permission_to_see_participants():
-    study = make_study()
-    base = f"/admin/studies/participant/exports/{study.slug}"
-    addresses = [f"{base}/{name}" for name in ADDRESSES] + [f"{base}.zip"]
+def test_the_files_are_for_those_who_may_see_the_study():
     staff = User.objects.create_user("assistant", is_staff=True)
+    staff.user_permissions.add(Permission.objects.get(codename="view_study"))
     client = Client()
     client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
+    study = make_study()
+    addresses = addresses_of(study)
     assert {Client().get(address).status_code for address in addresses} == {302}
-    assert {client.get(address).status_code for address in addresses} == {403}
-    assert not LogEntry.objects.exists()
-    staff.user_permissions.add(Permission.objects.get(codename="view_participant"))
+    assert {client.get(address).status_code for address in addresses} == {404}
+    assert not AuditEntry.objects.exists()
+    StudyShare.objects.create(study=study, user=staff)
     assert {client.get(address).status_code for address in addresses} == {200}
 
 
 @pytest.mark.django_db
 def test_what_there_is_not_is_not_found(researcher):
     study = make_study()
-    for name in (f"{study.slug}/secrets.csv", f"{study.slug}/teaching.exe", "none.zip"):
-        assert researcher.get(f"/admin/studies/participant/exports/{name}").status_code == 404
+    base = "/admin/studies/study"
+    for name in (
+        f"{study.pk}/downloads/secrets.csv",
+        f"{study.pk}/downloads/teaching.exe",
+        "987/downloads/everything.zip",
+    ):
+        assert researcher.get(f"{base}/{name}").status_code == 404
 
 
 @pytest.mark.django_db
 def test_the_admin_streams_a_table_and_keeps_who_took_it(researcher, admin_user, study):
-    address = f"/admin/studies/participant/exports/{study.slug}/participants.csv"
+    address = f"/admin/studies/study/{study.pk}/downloads/participants.csv"
     reply = researcher.get(address)
     assert reply.streaming
     assert reply["Content-Type"] == "text/csv; charset=utf-8"
@@ -383,21 +397,19 @@ def test_the_admin_streams_a_table_and_keeps_who_took_it(researcher, admin_user,
     assert b"".join(reply).decode() == text_of(study, "participants", "csv", identifiable=False)
     marked = researcher.get(address, {"identifiable": "1"})
     assert b"HYPERLINK" in b"".join(marked)
-    taken = LogEntry.objects.filter(user=admin_user, object_id=study.pk).order_by("pk")
-    assert [entry.change_message for entry in taken] == [
+    taken = AuditEntry.objects.filter(actor=admin_user, study=study, action="export")
+    assert [entry.detail for entry in taken.order_by("pk")] == [
         f"Downloaded {study.slug}-participants.csv.",
         f"Downloaded {study.slug}-participants-identifiable.csv.",
     ]
 
 
 @pytest.mark.django_db
-def test_the_page_of_a_study_offers_every_file(researcher):
+def test_the_page_of_downloads_offers_every_file(researcher):
     study = make_study()
-    page = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
-    base = f"/admin/studies/participant/exports/{study.slug}"
-    for address in [f"{base}/{name}" for name in ADDRESSES] + [f"{base}.zip"]:
+    page = researcher.get(f"/admin/studies/study/{study.pk}/downloads/").content.decode()
+    for address in addresses_of(study):
         assert f'href="{address}"' in page
-    assert 'id="downloads"' not in researcher.get("/admin/studies/study/add/").content.decode()
 
 
 @pytest.mark.django_db
@@ -441,7 +453,7 @@ def test_a_file_that_was_cut_off_is_not_left_behind(tmp_path, monkeypatch):
     study = make_study()
 
     def broken(study: Study, using: str) -> Any:
-        yield Participant(study=study)
+        yield Participant(study=study, version=StudyVersion(study=study, number=1))
         raise RuntimeError("the database went away")
 
     monkeypatch.setitem(TABLES, "participants", replace(TABLES["participants"], rows_of=broken))
@@ -459,7 +471,7 @@ django.setup()
 from django.db import DatabaseError, connections
 from evaluation.exports import Selection, archive_chunks
 from evaluation.exports.snapshot import snapshot
-from studies.models import Participant, Study
+from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 
 def say(word):
     print(word, flush=True)

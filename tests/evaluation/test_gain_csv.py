@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.exports import cell, gain_csv
-from studies.models import Participant, Study
+from studies.models import Participant, Study, StudyShare
 from tests.builders import make_study
 from tests.worker import Worker
 
@@ -96,7 +96,7 @@ def test_a_formula_in_the_data_is_harmless_in_the_file():
 def test_the_admin_streams_the_file(researcher):
     study = make_study()
     Worker(study).go_to("done")
-    reply = researcher.get(f"/admin/studies/participant/gain/{study.slug}.csv")
+    reply = researcher.get(f"/admin/studies/study/{study.pk}/downloads/teaching-gain.csv")
     assert reply.status_code == 200
     assert reply.streaming
     assert reply["Content-Type"] == "text/csv; charset=utf-8"
@@ -105,23 +105,26 @@ def test_the_admin_streams_the_file(researcher):
 
 
 @pytest.mark.django_db
-def test_the_file_needs_the_permission_to_see_participants():
+def test_the_file_is_for_those_who_may_see_the_study():
     study = make_study()
-    address = f"/admin/studies/participant/gain/{study.slug}.csv"
+    address = f"/admin/studies/study/{study.pk}/downloads/teaching-gain.csv"
     assert Client().get(address).status_code == 302
 
     staff = User.objects.create_user("assistant", is_staff=True)
     client = Client()
     client.force_login(staff, backend="django.contrib.auth.backends.ModelBackend")
-    assert client.get(address).status_code == 403
+    assert client.get(address).status_code == 404
 
-    staff.user_permissions.add(Permission.objects.get(codename="view_participant"))
+    staff.user_permissions.add(Permission.objects.get(codename="view_study"))
+    assert client.get(address).status_code == 404
+
+    StudyShare.objects.create(study=study, user=staff)
     assert client.get(address).status_code == 200
 
 
 @pytest.mark.django_db
 def test_the_file_of_an_unknown_study_is_not_there(researcher):
-    assert researcher.get("/admin/studies/participant/gain/none.csv").status_code == 404
+    assert researcher.get("/admin/studies/study/987/downloads/teaching-gain.csv").status_code == 404
 
 
 @pytest.mark.django_db

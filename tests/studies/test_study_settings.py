@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from studies.models import Example, Study
-from tests.builders import make_dataset, make_participant, make_study
+from tests.builders import make_dataset, make_study
 
 PAPER = {
     "memory_trials": 3, "memory_min_length": 2, "memory_max_length": 9, "memory_extra_seconds": 1.0,
@@ -100,37 +100,6 @@ def test_a_form_without_numbers_names_the_fields_and_does_not_break(researcher):
         reply = researcher.post(f"/admin/studies/study/{study.pk}/change/", values)
         assert reply.status_code == 200
         assert field in reply.context["adminform"].form.errors
-
-
-OTHER_VALUES = {
-    "seed": 12, "memory_trials": 3, "memory_max_length": 4, "arms": "rt,jedi", "cold_start": 2,
-    "other_steps": 5, "learning_rate": 0.5, "repeat_window": 1, "evaluation_size": 8,
-}  # fmt: skip
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(("field", "value"), OTHER_VALUES.items())
-def test_what_sessions_depend_on_is_fixed_once_somebody_takes_part(field, value):
-    """A larger evaluation half-way would leave a session without a next image."""
-    study = make_study()
-    setattr(study, field, value)
-    study.full_clean()
-    study.refresh_from_db()
-    make_participant(study)
-    setattr(study, field, value)
-    with pytest.raises(ValidationError) as refusal:
-        study.full_clean()
-    assert set(refusal.value.message_dict) == {field}
-    assert "Make a new study" in str(refusal.value)
-
-
-@pytest.mark.django_db
-def test_texts_places_and_state_can_change_while_people_take_part():
-    study = make_study()
-    make_participant(study)
-    study.state, study.max_participants, study.completion_code = "closed", 7, "C0FFEE"
-    study.welcome = "Welcome back."
-    study.full_clean()
 
 
 @pytest.mark.django_db

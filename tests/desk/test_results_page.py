@@ -16,7 +16,7 @@ from django.utils import timezone
 from evaluation import metrics
 from evaluation.models import EvaluationItem
 from evaluation.results import FIGURES, FORMS, WHAT_GAIN_REWARDS, analyse, gather, results_page
-from studies.models import Example, Participant, Study
+from studies.models import Example, Participant, Study, StudyShare, StudyVersion
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
 from tests.worker import Worker
@@ -35,9 +35,10 @@ def make_finished(study: Study, count: int, seed: int = 5) -> list[Participant]:
         for split in Example.Split.values
     }
     people, steps, items = [], [], []
+    version = StudyVersion.freeze(study)
     for place in range(count):
         arm = study.arm_names[place % len(study.arm_names)]
-        person = Participant(study=study, stage=Participant.Stage.DONE, arm=arm)
+        person = Participant(study=study, version=version, stage="done", arm=arm)
         person.memory_lengths = [int(n) for n in np.clip(rng.normal(6, 1.4, 3).round(), 2, 9)]
         person.memory_span = sum(sorted(person.memory_lengths)[1:]) / 2
         own_steps = teaching_of(person, examples["teaching"], rng)
@@ -112,7 +113,7 @@ def study() -> Study:
 
 
 def address(study: Study, file: str = "") -> str:
-    return f"/admin/studies/participant/results/{study.slug}/{file}"
+    return f"/admin/studies/study/{study.pk}/results/{file}"
 
 
 def page_of(researcher: Client, study: Study) -> str:
@@ -127,9 +128,8 @@ def csv_of(researcher: Client, study: Study, key: str) -> list[dict[str, str]]:
 
 
 def test_the_study_links_to_its_results(researcher, study):
-    for where in ("", f"{study.pk}/change/"):
-        page = researcher.get(f"/admin/studies/study/{where}").content.decode()
-        assert f'href="{address(study)}">Results<' in page
+    page = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
+    assert f'href="{address(study)}">Results<' in page
 
 
 def test_the_page_shows_gain_beside_evaluation_with_what_the_gain_rewards(researcher, study):
@@ -172,7 +172,7 @@ def test_every_figure_downloads_in_every_form(researcher, study):
 @pytest.mark.parametrize("file", ["gain.png", "nothing.svg"])
 def test_what_is_no_figure_is_not_found(researcher, study, file):
     assert researcher.get(address(study, file)).status_code == 404
-    assert researcher.get(address(study).replace(study.slug, "no-such-study")).status_code == 404
+    assert researcher.get("/admin/studies/study/987/results/").status_code == 404
 
 
 def test_the_numbers_behind_a_figure_are_the_database(researcher, study):
@@ -208,6 +208,7 @@ def test_learning_curves_count_first_showings_apart(researcher, study):
 def test_only_the_finished_count_and_the_lost_are_shown_by_arm(researcher, study):
     make_finished(study, 4)
     long_ago = timezone.now() - timedelta(hours=study.session_hours + 1)
+    version = StudyVersion.freeze(study)
     for fields in (
         {"stage": "abandoned", "arm": "jedi", "teaching_gain": 0.9},
         {"stage": "teaching", "arm": "jedi"},
@@ -215,7 +216,7 @@ def test_only_the_finished_count_and_the_lost_are_shown_by_arm(researcher, study
         {"stage": "declined"},
         {"stage": "memory"},
     ):
-        Participant.objects.create(study=study, **fields)
+        Participant.objects.create(study=study, version=version, **fields)
     rows = {row["title"]: row for row in results_page(study)["attrition"]}
     fields = ("joined", "done", "going", "abandoned", "declined", "lost")
     assert [rows["JEDI"][name] for name in fields] == [3, 1, 1, 1, "–", "50\u00a0%"]
@@ -273,7 +274,10 @@ def test_without_jedi_the_first_arm_is_the_one_compared_with():
 
 def test_an_arm_that_only_rows_know_is_not_lost(study):
     make_finished(study, 4)
-    Participant.objects.create(study=study, stage="done", arm="older", teaching_gain=0.1)
+    version = StudyVersion.freeze(study)
+    Participant.objects.create(
+        study=study, version=version, stage="done", arm="older", teaching_gain=0.1
+    )
     assert gather(study).arms == ("jedi", "imt", "eer", "rt", "older")
 
 
@@ -298,8 +302,8 @@ def test_more_participants_ask_no_more_queries(researcher, study):
     few = count_queries(researcher, study)
     make_finished(study, 40, seed=6)
     assert count_queries(researcher, study) == few
-    # Session and user, the study with its data set, and five questions about its people.
-    assert few == 8
+    # Session and user, the study with its data set, who may edit it, and five questions about its people.
+    assert few == 9
     # While the same people have finished, their answers are not counted again.
     assert count_queries(researcher, study, "gain.svg") == 5
 
@@ -319,10 +323,12 @@ def test_strangers_are_sent_to_the_sign_in(study):
         assert reply["Location"].startswith("/admin/login/")
 
 
-@pytest.mark.parametrize(("permission", "status"), [("view_study", 403), ("view_participant", 200)])
-def test_results_are_for_those_who_may_see_participants(study, permission, status):
+@pytest.mark.parametrize(("is_shared", "status"), [(False, 404), (True, 200)])
+def test_results_are_for_those_who_may_see_the_study(study, is_shared, status):
     user = User.objects.create_user("grace", is_staff=True)
-    user.user_permissions.add(Permission.objects.get(codename=permission))
+    user.user_permissions.add(Permission.objects.get(codename="view_study"))
+    if is_shared:
+        StudyShare.objects.create(study=study, user=user)
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     make_participant(study)

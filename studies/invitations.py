@@ -1,0 +1,23 @@
+"""Signed links that let somebody in for another purpose than taking part: a look, or a rehearsal."""
+
+from django.core import signing
+
+from .models import Participant, Study
+
+SALT = "studies.invitation"
+DAY = 86_400
+PURPOSES = (Participant.Purpose.PREVIEW, Participant.Purpose.REHEARSAL)
+
+
+def invitation(study: Study, purpose: str) -> str:
+    """A text that opens the study for a day, whatever its state, for sessions that never count."""
+    return signing.dumps([study.pk, purpose], salt=SALT, compress=True)
+
+
+def purpose_of(text: str, study: Study) -> str:
+    """What a text invites to; nothing if it is none of ours, of another study, or too old."""
+    try:
+        number, purpose = signing.loads(text, salt=SALT, max_age=DAY)
+    except (signing.BadSignature, ValueError, TypeError):
+        return ""
+    return purpose if number == study.pk and purpose in PURPOSES else ""

@@ -1,0 +1,103 @@
+"""What the settings of a study were when somebody joined it."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from .datasets import Dataset
+
+if TYPE_CHECKING:
+    from .studies import Study
+
+
+def configuration_hash(configuration: dict[str, Any]) -> str:
+    """One hash for one content, whatever the order in which it was written."""
+    text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class StudyVersion(models.Model):
+    """The settings that sessions are made of, frozen when the first of them began. Never changed."""
+
+    study = models.ForeignKey("studies.Study", models.CASCADE, related_name="versions")
+    number = models.PositiveIntegerField()
+    configuration = models.JSONField()
+    hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["study", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="one_version_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"version {self.number}"
+
+    @classmethod
+    def freeze(cls, study: Study) -> StudyVersion:
+        """The version that the study's settings are; a new one if they are not the newest's."""
+        configuration = study.configuration()
+        digest = configuration_hash(configuration)
+        newest = study.current_version
+        if newest and newest.hash == digest:
+            return newest
+        number = newest.number + 1 if newest else 1
+        version = cls.objects.create(
+            study=study, number=number, configuration=configuration, hash=digest
+        )
+        study.current_version = version
+        type(study).objects.filter(pk=study.pk).update(current_version=version)
+        return version
+
+
+class Versioned(models.Model):
+    """What a study knows about its own versions."""
+
+    CONFIGURATION: ClassVar[tuple[str, ...]]
+    if TYPE_CHECKING:
+        memory_trials: Any
+        versions: Any
+
+    current_version = models.ForeignKey(
+        StudyVersion, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+
+    class Meta:
+        abstract = True
+
+    def configuration(self) -> dict[str, Any]:
+        """The settings that sessions are made of, as JSON."""
+        values = {name: getattr(self, name) for name in self.CONFIGURATION}
+        dataset: Dataset = values["dataset"]
+        return values | {
+            "dataset": {"key": dataset.key, "name": dataset.name, "version": dataset.version}
+        }
+
+    @property
+    def most_memory_trials(self) -> int:
+        """Of all versions: files have room for every one's trials."""
+        versions = self.versions.all() if self.pk else ()
+        return max(
+            (int(version.configuration["memory_trials"]) for version in versions),
+            default=self.memory_trials,
+        )
+
+    def as_of(self, version: StudyVersion) -> Study:
+        """The study with the settings of one of its versions."""
+        study: Any = copy.copy(self)
+        for name, value in version.configuration.items():
+            if name != "dataset":
+                setattr(study, name, value)
+            elif value["key"] != study.dataset.key:
+                study.dataset = Dataset.objects.using(self._state.db).get(key=value["key"])
+        return study  # type: ignore[no-any-return]
