@@ -6,6 +6,9 @@ import sys
 
 
 def main() -> None:
+    # Several processes share the cores; threads of one calculation would only stand in their way.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jedi_web.settings")
     try:
         from django.core.management import execute_from_command_line
