@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run deep test lint browser bench lock clean
+.PHONY: run deep research test lint browser bench lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -29,6 +29,13 @@ $(VENV)/.installed-deep: requirements-deep.txt $(VENV)/.made
 
 deep: $(VENV)/.installed $(VENV)/.installed-deep
 
+# Another extra: scikit-learn, which loads 20 Newsgroups for one of the paper's experiments.
+$(VENV)/.installed-research: requirements-research.txt $(VENV)/.made
+	$(BIN)/pip install --quiet --require-hashes -r requirements-research.txt
+	@touch $@
+
+research: $(VENV)/.installed $(VENV)/.installed-research
+
 # Settings from .env, if there is one, reach the server and its commands; a PORT that was typed wins.
 WITH_ENV = typed=$$PORT; if [ -f .env ]; then set -a; . ./.env; set +a; fi; \
 	export PORT=$${typed:-$${PORT:-8000}}; \
@@ -44,7 +51,7 @@ lint: $(VENV)/.installed-dev
 
 # The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
 # may stumble over a busy machine: what failed is tried once more, alone, and must pass then.
-test: lint browser $(VENV)/.installed-deep
+test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 	$(BIN)/pytest -n 2 --ignore=tests/browser
 	$(BIN)/pytest -n 2 tests/browser || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser
 
@@ -67,6 +74,7 @@ lock: $(VENV)/.made
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --constraint requirements.txt --group research -o requirements-research.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

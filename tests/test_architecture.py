@@ -17,6 +17,14 @@ ARROWS = {
     "desk": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
     "datasets": {"studies", "teaching", "teaching.engine"},
     "demo": {"studies", "datasets"},
+    "reproduction": {
+        "studies",
+        "memorytest",
+        "teaching",
+        "teaching.engine",
+        "evaluation",
+        "datasets",
+    },
     "jedi_web": {"studies", "memorytest", "teaching", "evaluation", "desk", "datasets", "demo"},
 }
 WEB_LIBRARIES = {"django", "rest_framework", "drf_spectacular"}

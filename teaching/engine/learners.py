@@ -115,6 +115,11 @@ class SimulatedWorker:
         """n̄, how many pictures the worker can put back into order."""
         return 1 / (1 - self.beta)
 
+    def probability(self, x: FloatArray) -> float:
+        """P(the worker says +1) for one example (d,), by the learner's p and the habits."""
+        guess, lapse, p = self.habits.guess, self.habits.lapse, self.learner.probability(x)
+        return guess / 2 + (1 - guess) * (p + lapse * (1 - 2 * p))
+
     def answer(self, x: FloatArray) -> int:
         """Label one example (d,) with −1 or +1, habits included."""
         meant = self.learner.answer(x)

@@ -72,6 +72,7 @@ def test_bernoulli_answers_pass_through_the_habits():
     p = 1 / (1 + math.exp(-1))
     expected = 0.1 + 0.8 * (p + 0.25 * (1 - 2 * p))
     one = worker(margin=1.0, bernoulli=True, guess=0.2, lapse=0.25)
+    assert one.probability(np.ones(1)) == pytest.approx(expected)
     assert share_of_plus(one) == pytest.approx(expected, abs=0.03)
 
 

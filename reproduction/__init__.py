@@ -1,0 +1,12 @@
+"""The paper's experiments, run again with our engine: `manage.py reproduce toy|synthetic|humans`.
+
+To add an experiment:
+
+1. Write one file beside `toy.py` with a frozen dataclass that extends `experiment.Experiment`. Its fields are its
+   settings. `cells` names the conditions, `run(cell, seed)` does one piece of work and returns a flat row of numbers,
+   and `report(results)` turns all rows into sections with tables and figures.
+2. Add it to `EXPERIMENTS` in `registry.py`.
+
+Seeds, processes, progress, checkpoints, resuming, the HTML and the CSV files come by themselves. Nothing here but the
+command and `imported.py` knows Django, so a notebook can run an experiment too.
+"""

@@ -1,0 +1,19 @@
+"""The teachers of the human experiment. An omniscient one, whom no study can have, shows what is left to win."""
+
+from .conditions import PLAIN, WINDOW, Condition
+
+JEDI = Condition("jedi", reading=WINDOW)
+DEFAULT = (
+    Condition("rt"),
+    Condition("eer"),
+    Condition("imt", reading=WINDOW),
+    JEDI,
+    Condition("omniscient"),
+)
+AS_PRINTED = (
+    Condition("rt"),
+    Condition("eer"),
+    Condition("imt", reading=PLAIN),
+    Condition("jedi", reading=PLAIN),
+)
+ARMS = tuple(dict.fromkeys([*DEFAULT, *AS_PRINTED]))

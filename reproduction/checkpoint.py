@@ -1,0 +1,60 @@
+"""Results on disk as they come: one line of JSON for each piece of work, so that a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from .experiment import BadExperiment, Results, Row, Unit
+
+FILE = "results.jsonl"
+
+
+class Checkpoint:
+    """The file of a run. Its first line holds the settings; a run with others does not touch it."""
+
+    def __init__(self, path: Path, rows: dict[Unit, Row]) -> None:
+        self.path = path
+        self.rows = rows
+
+    @classmethod
+    def open(cls, folder: Path, settings: Mapping[str, Any]) -> Self:
+        """Begin a run in a folder, or go on with the one that is there."""
+        path = folder / FILE
+        folder.mkdir(parents=True, exist_ok=True)
+        head = json.dumps({"settings": dict(settings)}, ensure_ascii=False, sort_keys=True)
+        if not path.exists():
+            path.write_text(head + "\n", encoding="utf-8")
+        lines = _whole_lines(path)
+        if not lines or lines[0] != head:
+            raise BadExperiment(
+                f"{path} belongs to a run with other settings. Give --fresh to start again, or another --output."
+            )
+        rows = [json.loads(line) for line in lines[1:]]
+        return cls(path, {Unit(row["cell"], row["seed"]): row["row"] for row in rows})
+
+    @staticmethod
+    def discard(folder: Path) -> None:
+        """Forget the run in a folder."""
+        (folder / FILE).unlink(missing_ok=True)
+
+    def add(self, unit: Unit, row: Row) -> None:
+        """Keep a result, at once."""
+        self.rows[unit] = row
+        line = json.dumps({"cell": unit.cell, "seed": unit.seed, "row": row}, ensure_ascii=False)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+    def results(self) -> Results:
+        return Results(dict(self.rows))
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a file; half a line at its end, which a kill may leave, is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if len(whole) < len(text):
+        path.write_text(whole, encoding="utf-8")
+    return whole.splitlines()

@@ -1,0 +1,64 @@
+"""A teacher under a reading of the paper, and the two readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teaching.engine.teachers.jedi import JEDI
+
+PLAIN, WINDOW = "plain", "window"
+READINGS = {PLAIN: "as printed: plain argmin", WINDOW: "with the repeat window"}
+# The names of teachers without a memory in their rule, or without a rule.
+SHORT_NAMES = {"rt": "RT", "sgd": "SGD", "imt": "IMT", "eer": "EER", "omniscient": "Oracle"}
+# Between the name of a data set and a condition.
+SEPARATOR = ": "
+
+WHY_WINDOW = (
+    "The paper's text has a plain argmin over the pool. That rule sticks: an example's estimate does not depend on "
+    "its own answer, so what was best is best again and the same example comes many times in a row. With a repeat "
+    "window, what the last ⌊2/(1−β) + ½⌋ steps showed is left out (2 for IMT). The window is the default in JEDI "
+    "Web: a person who was just told the answer learns nothing from the same image, and the published numbers of "
+    "different examples in the harmonic experiments fit a window and not the plain argmin. Both are shown."
+)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """`cap` bounds the repeat window where it is not none."""
+
+    teacher: str
+    beta: float = 0.0
+    reading: str = PLAIN
+    cap: int | None = None
+
+    @property
+    def cell(self) -> str:
+        cap = "" if self.cap is None else f" cap {self.cap}"
+        return f"{self.teacher} {self.beta:g} {self.reading}{cap}"
+
+    @property
+    def title(self) -> str:
+        """What a table calls the teacher, whichever the reading."""
+        name = SHORT_NAMES.get(self.teacher, "JEDI")
+        name += f" β = {self.beta:g}" if self.beta else ""
+        return name if self.cap is None else f"{name}, window ≤ {self.cap}"
+
+    @property
+    def window(self) -> int:
+        """The repeat window in force."""
+        if self.reading == PLAIN or self.teacher in ("rt", "sgd"):
+            return 0
+        rule = JEDI(beta=self.beta if self.teacher == "jedi" else 0.0).default_window()
+        return rule if self.cap is None else min(rule, self.cap)
+
+
+def cell_of(data_set: str, condition: Condition) -> str:
+    """The name of a condition on a data set."""
+    return f"{data_set}{SEPARATOR}{condition.cell}"
+
+
+def parted(cell: str, known: Sequence[Condition]) -> tuple[str, Condition]:
+    """The data set and the condition of a name."""
+    data_set, _, name = cell.rpartition(SEPARATOR)
+    return data_set, next(one for one in known if one.cell == name)

@@ -1,0 +1,106 @@
+"""What every experiment is: conditions times seeds, one row of numbers for each, and a report of them all."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from .report import Section
+
+# What a unit of work leaves: numbers, words and lists of numbers, as JSON has them.
+Row = dict[str, Any]
+
+
+class BadExperiment(ValueError):
+    """Settings or data that an experiment cannot run with. The message says what to do."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One piece of work: a condition under a seed."""
+
+    cell: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Results:
+    """All rows of a run, by unit."""
+
+    rows: Mapping[Unit, Row]
+
+    def of(self, cell: str) -> list[Row]:
+        """The rows of a condition, in the order of the seeds."""
+        units = sorted((u for u in self.rows if u.cell == cell), key=lambda unit: unit.seed)
+        return [self.rows[unit] for unit in units]
+
+    def values(self, cell: str, name: str) -> list[float]:
+        """One number of every row of a condition."""
+        return [float(row[name]) for row in self.of(cell)]
+
+    def curves(self, cell: str, name: str) -> list[list[float]]:
+        """One list of numbers of every row of a condition."""
+        return [row[name] for row in self.of(cell)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(ABC):
+    """An experiment with its settings: a frozen dataclass, so that processes can be handed a copy.
+
+    All conditions run under the same seeds, so whatever follows from the seed alone (data, split, first concept) is
+    the same for all of them.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+
+    seeds: int = 20
+
+    @staticmethod
+    @abstractmethod
+    def add_arguments(parser: ArgumentParser) -> None:
+        """Declare the options of its own on the command line, with names of fields as destinations."""
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        """Make the experiment from parsed options; what was left out keeps its default."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        given = {name: value for name, value in options.items() if name in names}
+        return cls(**{name: value for name, value in given.items() if value is not None})
+
+    def prepared(self, folder: Path) -> Self:
+        """The experiment with everything at hand that its units read, made in the folder where it is not."""
+        return self
+
+    @abstractmethod
+    def cells(self) -> Sequence[str]:
+        """The names of all conditions."""
+
+    @abstractmethod
+    def run(self, cell: str, seed: int) -> Row:
+        """Do one piece of work; depends on the settings, the condition and the seed alone."""
+
+    @abstractmethod
+    def report(self, results: Results) -> list[Section]:
+        """Tell what came out."""
+
+    def units(self) -> Iterator[Unit]:
+        """All pieces of work, seed by seed: what a seed makes is then still in the process's cache."""
+        for seed in range(self.seeds):
+            for cell in self.cells():
+                yield Unit(cell, seed)
+
+    def settings(self) -> dict[str, Any]:
+        """Everything that the numbers depend on, beside the code, as JSON has it."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return value if isinstance(value, int | float | str | bool | None) else str(value)

@@ -1,0 +1,202 @@
+"""The figures of the experiments that a study has none of, in the shapes of the study's figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.drawing import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
+from evaluation.figures import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Scale,
+    axis_title,
+    bottom_axis,
+    mark,
+    plain,
+    ticks,
+    value_axis,
+)
+from teaching.engine.arrays import FloatArray
+
+from .summaries import Curve
+
+HUES = 7
+LEGEND_ROW = 18.0
+MARKS_PER_CURVE = 5
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Steps first … last of a teaching sequence, in the paper's colours."""
+
+    name: str
+    first: int
+    last: int
+
+
+PHASES = (
+    Phase("1–100", 1, 100),
+    Phase("101–200", 101, 200),
+    Phase("201–300", 201, 300),
+    Phase("301–500", 301, 500),
+)
+
+
+def convergence_plot(
+    title: str, axis: str, curves: Sequence[Curve], show: Callable[[float], str] = plain
+) -> Drawing:
+    """One line with its band for each teacher; marks tell the lines apart without colours."""
+    columns = min(4, len(curves))
+    legend_height = LEGEND_ROW * -(-len(curves) // columns)
+    top, floor = 10 + legend_height, 270 + legend_height
+    # A distance or a share has no values below zero, whatever the interval of its mean says.
+    low = max(0.0, min(float(curve.low.min()) for curve in curves))
+    high = max(float(curve.high.max()) for curve in curves)
+    marks = ticks(low, high)
+    upward = Scale(marks[0], marks[-1], floor, top)
+    across = Scale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - RIGHT)
+    steps = [at for at in ticks(0, across.high) if at <= across.high]
+    shapes: list[Shape] = [
+        axis_title(axis, top, floor),
+        *value_axis(upward, marks, WIDTH - RIGHT, show),
+        *bottom_axis(across, steps, top, floor, plain),
+        Text((LEFT + WIDTH - RIGHT) / 2, floor + 34, "step", "label", "middle"),
+        *_legend([curve.name for curve in curves], columns),
+    ]
+    for place, curve in enumerate(curves):
+        shapes.append(_band(curve, across, upward, f"band {_hue(place)}"))
+    for place, curve in enumerate(curves):
+        shapes += _line(place, curve, across, upward)
+    return Drawing(WIDTH, floor + 44, title, shapes)
+
+
+def _hue(place: int) -> str:
+    return f"arm-{place % HUES + 1}"
+
+
+def _mark(place: int, x: float, y: float, size: float) -> Shape:
+    """The mark of an arm in the colour of a palette that has one more."""
+    shape = mark(place, x, y, size, "solid")
+    return type(shape)(**{**vars(shape), "style": f"solid {_hue(place)}"})
+
+
+def _legend(names: Sequence[str], columns: int) -> list[Shape]:
+    width = (WIDTH - LEFT - RIGHT) / columns
+    shapes: list[Shape] = []
+    for place, name in enumerate(names):
+        x = LEFT + width * (place % columns)
+        y = 10 + LEGEND_ROW * (place // columns)
+        shapes += [_mark(place, x + 5, y - 4, 3.4), Text(x + 14, y, name, "tick")]
+    return shapes
+
+
+def _band(curve: Curve, across: Scale, upward: Scale, style: str) -> Shape:
+    above = [(across(s), upward(float(y))) for s, y in zip(curve.steps, curve.high, strict=True)]
+    floor = upward.low
+    below = [
+        (across(s), upward(max(floor, float(y))))
+        for s, y in zip(curve.steps, curve.low, strict=True)
+    ]
+    return Path((*above, *reversed(below)), style, is_closed=True)
+
+
+def _line(place: int, curve: Curve, across: Scale, upward: Scale) -> list[Shape]:
+    points: list[Point] = [
+        (across(s), upward(float(y))) for s, y in zip(curve.steps, curve.mean, strict=True)
+    ]
+    # Each line's marks begin at a place of their own, so that they do not cover each other.
+    gap = max(1, len(points) // MARKS_PER_CURVE)
+    start = gap // 2 + place * gap // (2 * HUES)
+    marks = [_mark(place, x, y, 3.0) for x, y in points[start::gap]]
+    return [Path(tuple(points), f"curve {_hue(place)}"), *marks]
+
+
+def phase_scatter(
+    title: str,
+    features: FloatArray,
+    labels: FloatArray,
+    chosen: Sequence[int],
+    target: FloatArray,
+    *,
+    stride: int = 1,
+) -> Drawing:
+    """The pool in the plane, what was shown in the colour of the phase that showed it first, and the best line.
+
+    `chosen` holds the example of every step; with a stride only every so many steps are drawn.
+    """
+    side, top = WIDTH - LEFT - RIGHT, 24.0
+    reach = float(np.ceil(np.abs(features).max() / 4) * 4)
+    across = Scale(-reach, reach, LEFT, LEFT + side)
+    upward = Scale(-reach, reach, top + side, top)
+    values = [at for at in ticks(-reach, reach) if abs(at) <= reach]
+    shapes: list[Shape] = [
+        *value_axis(upward, values, LEFT + side, plain),
+        *bottom_axis(across, values, top, top + side, plain),
+        *_phase_legend(),
+        *(
+            _class_mark(across(x), upward(y), label)
+            for (x, y), label in zip(features, labels, strict=True)
+        ),
+        _plane(target, across, upward, reach),
+        *_phase_marks(features, labels, first_phases(chosen, stride), across, upward),
+    ]
+    return Drawing(WIDTH, top + side + 26, title, shapes)
+
+
+def first_phases(chosen: Sequence[int], stride: int = 1) -> dict[int, int]:
+    """For every example among every `stride`-th step, the number of the phase that showed it first."""
+    phases: dict[int, int] = {}
+    for step in range(1, len(chosen) + 1, stride):
+        number = next(
+            i for i, phase in enumerate(PHASES) if step <= phase.last or phase is PHASES[-1]
+        )
+        phases.setdefault(chosen[step - 1], number)
+    return phases
+
+
+def _phase_legend() -> list[Shape]:
+    width = (WIDTH - LEFT - RIGHT) / len(PHASES)
+    shapes: list[Shape] = []
+    for number, phase in enumerate(PHASES):
+        x = LEFT + width * number
+        shapes += [
+            Circle(x + 5, 8, 4, f"solid phase-{number + 1}"),
+            Text(x + 14, 12, phase.name, "tick"),
+        ]
+    return shapes
+
+
+def _class_mark(x: float, y: float, label: float) -> Shape:
+    if label > 0:
+        return Circle(x, y, 2.2, "class-plus")
+    return Rect(x - 1.9, y - 1.9, 3.8, 3.8, "class-minus")
+
+
+def _phase_marks(
+    features: FloatArray,
+    labels: FloatArray,
+    phases: dict[int, int],
+    across: Scale,
+    upward: Scale,
+) -> list[Shape]:
+    """Late phases first, so that the early ones lie on top."""
+    shapes: list[Shape] = []
+    for example, number in sorted(phases.items(), key=lambda pair: -pair[1]):
+        x, y = across(features[example, 0]), upward(features[example, 1])
+        style = f"solid phase-{number + 1}"
+        if labels[example] > 0:
+            shapes.append(Circle(x, y, 3.6, style))
+        else:
+            shapes.append(Rect(x - 3.2, y - 3.2, 6.4, 6.4, style))
+    return shapes
+
+
+def _plane(target: FloatArray, across: Scale, upward: Scale, reach: float) -> Shape:
+    """Where w*ᵀx = 0, from edge to edge."""
+    along = np.array([-target[1], target[0]])
+    end = along * (reach / np.abs(along).max())
+    return Line(across(-end[0]), upward(-end[1]), across(end[0]), upward(end[1]), "plane")

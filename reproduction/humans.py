@@ -1,0 +1,206 @@
+"""The human experiment with simulated workers: memory test, teaching, evaluation, teaching gain."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from evaluation.metrics import accuracy, first_seen, teaching_gain
+from memorytest import scoring
+from teaching.engine import (
+    Habits,
+    LearningRate,
+    OmniscientJEDI,
+    Pool,
+    SimulatedLearner,
+    SimulatedWorker,
+    Teacher,
+    make_teacher,
+    make_worker,
+    suggest_learning_rate,
+    teach,
+)
+
+from . import humans_report
+from .arms import ARMS
+from .conditions import WINDOW, Condition, cell_of, parted
+from .experiment import BadExperiment, Experiment, Results, Row
+from .features import Labelled, digest
+from .material import Material, from_archive, from_dataset
+from .report import Section
+
+MEMORY_TRIALS, SHORTEST, LONGEST = 3, 2, 9
+# JEDI's images by the span that was measured: up to 4.5, up to 6.5, beyond. The others show 30.
+LENGTHS = ((4.5, 20), (6.5, 30), (float("inf"), 40))
+OTHER_STEPS = 30
+EVALUATION_PER_CLASS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Humans(Experiment):
+    """`seeds` is the number of workers; every teacher gets the same ones.
+
+    Spans n̄ are drawn from a normal distribution of mean `span` and standard deviation `span_sd`, within 2 and 9.
+    """
+
+    name: ClassVar[str] = "humans"
+    title: ClassVar[str] = "The human experiment with simulated workers"
+
+    seeds: int = 200
+    features: tuple[Path, ...] = ()
+    datasets: tuple[str, ...] = ()
+    materials: tuple[Material, ...] = ()
+    learning_rate: float | None = None
+    span: float = 5.5
+    span_sd: float = 1.5
+    conviction: float = 0.3
+    bernoulli: bool = False
+    guess: float = 0.0
+    lapse: float = 0.02
+
+    @staticmethod
+    def add_arguments(parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--features",
+            nargs="+",
+            type=Path,
+            metavar="PATH",
+            help="archives with X_teach, y_teach, X_eval, y_eval and perhaps affinity",
+        )
+        parser.add_argument(
+            "--dataset", nargs="+", dest="datasets", metavar="NAME", help="imported data sets"
+        )
+        parser.add_argument("--workers", type=int, dest="seeds", help="for each teacher (200)")
+        parser.add_argument(
+            "--learning-rate", type=float, help="η₀ (default: from the scale of the features)"
+        )
+        parser.add_argument(
+            "--conviction", type=float, help="how firm the first opinions are, as a margin (0.3)"
+        )
+        parser.add_argument(
+            "--bernoulli", action="store_true", help="answers are drawn by belief, not by its side"
+        )
+        parser.add_argument("--span", type=float, help="mean memory span n̄ (5.5)")
+        parser.add_argument("--guess", type=float, help="share of answers that are guessed (0)")
+        parser.add_argument("--lapse", type=float, help="share of answers that slip (0.02)")
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        given = {name: tuple(options.get(name) or ()) for name in ("features", "datasets")}
+        return super().from_options({**options, **given})
+
+    def prepared(self, folder: Path) -> Self:
+        """With pools and evaluation sets on disk."""
+        if not (self.features or self.datasets):
+            raise BadExperiment(
+                "Name an imported data set with --dataset, or an archive of features with --features."
+            )
+        materials = [from_archive(path, folder) for path in self.features]
+        materials += [from_dataset(name, folder) for name in self.datasets]
+        return dataclasses.replace(self, materials=tuple(materials))
+
+    def settings(self) -> dict[str, Any]:
+        sources = {one.title: digest(one.evaluation) for one in self.materials}
+        return super().settings() | {"materials": sources}
+
+    def cells(self) -> Sequence[str]:
+        return [cell_of(one.title, arm) for one in self.materials for arm in ARMS]
+
+    def run(self, cell: str, seed: int) -> Row:
+        """One worker with one teacher, from the memory test to the evaluation."""
+        title, arm = parted(cell, ARMS)
+        material = next(one for one in self.materials if one.title == title)
+        pool, evaluation = material.load()
+        worker = self.worker(pool, seed)
+        span = measured_span(worker)
+        steps = teaching_length(arm.teacher, span)
+        teacher = self.teacher(arm, worker, scoring.memory_decay(span), pool)
+        history = teach(teacher, pool, worker, steps=steps, rng=np.random.default_rng([seed, 3]))
+        seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
+        examined = evaluation_answers(worker, evaluation, seed)
+        return {
+            "beta": worker.beta,
+            "span": span,
+            "steps": steps,
+            "unique": len(seen),
+            "first_seen": accuracy(seen),
+            "evaluation": accuracy(examined),
+            "gain": teaching_gain(accuracy(examined), accuracy(seen)),
+        }
+
+    def worker(self, pool: Pool, seed: int) -> SimulatedWorker:
+        """The worker of a number, the same for every teacher."""
+        drawn = np.random.default_rng([seed, 1]).normal(self.span, self.span_sd)
+        span = float(np.clip(drawn, SHORTEST, LONGEST))
+        return make_worker(
+            pool,
+            beta=1 - 1 / span,
+            learning_rate=self.rate(pool),
+            seed=[seed, 2],
+            conviction=self.conviction,
+            bernoulli=self.bernoulli,
+            habits=Habits(guess=self.guess, lapse=self.lapse),
+        )
+
+    def rate(self, pool: Pool) -> LearningRate:
+        return LearningRate(self.learning_rate or suggest_learning_rate(pool))
+
+    def teacher(self, arm: Condition, worker: SimulatedWorker, beta: float, pool: Pool) -> Teacher:
+        """A teacher who knows the measured β, or who reads the worker's mind."""
+        if arm.teacher == "omniscient" and isinstance(worker.learner, SimulatedLearner):
+            return OmniscientJEDI(
+                learner=worker.learner,
+                beta=worker.beta,
+                learning_rate=self.rate(pool),
+                cold_start=5,
+            )
+        window = None if arm.reading == WINDOW else 0
+        return make_teacher(
+            arm.teacher, beta=beta, learning_rate=self.rate(pool), repeat_window=window
+        )
+
+    def report(self, results: Results) -> list[Section]:
+        return humans_report.sections(self, results)
+
+
+def measured_span(worker: SimulatedWorker) -> float:
+    """n̄ by the memory test: in every trial one picture more until an order is wrong."""
+    return scoring.memory_span([_trial(worker, trial) for trial in range(1, MEMORY_TRIALS + 1)])
+
+
+def _trial(worker: SimulatedWorker, trial: int) -> int:
+    rounds: list[tuple[int, bool]] = []
+    for length in range(SHORTEST, LONGEST + 1):
+        order = list(range(length))
+        rounds.append((length, worker.restore(order, trial) == order))
+        if not rounds[-1][1]:
+            break
+    return scoring.memory_length(rounds, SHORTEST)
+
+
+def teaching_length(teacher: str, span: float) -> int:
+    """How many images are taught: by the span for JEDI, 30 for the others."""
+    if teacher not in ("jedi", "omniscient"):
+        return OTHER_STEPS
+    return next(steps for longest, steps in LENGTHS if span <= longest)
+
+
+def evaluation_answers(worker: SimulatedWorker, examples: Labelled, seed: int) -> list[bool]:
+    """Which of 50 images of each class, or of as many as there are, are answered rightly."""
+    rng = np.random.default_rng([seed, 4])
+    shown = rng.permutation(
+        np.concatenate(
+            [
+                rng.permutation(np.flatnonzero(examples.labels == label))[:EVALUATION_PER_CLASS]
+                for label in (-1, 1)
+            ]
+        )
+    )
+    answers = worker.answers(examples.features[shown])
+    return [bool(right) for right in answers == examples.labels[shown]]

@@ -1,0 +1,65 @@
+"""Runs one of the paper's experiments and writes a report."""
+
+from argparse import ArgumentParser
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from reproduction import report, runs
+from reproduction.checkpoint import Checkpoint
+from reproduction.experiment import BadExperiment, Experiment
+from reproduction.progress import Screen
+from reproduction.registry import EXPERIMENTS
+from studies.software import software_version
+from teaching.engine import EngineError
+
+
+class Command(BaseCommand):
+    help = "Runs an experiment of the paper with simulated learners; the report has the paper's numbers beside ours."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        kinds = parser.add_subparsers(dest="experiment", required=True, metavar="EXPERIMENT")
+        for name, experiment in EXPERIMENTS.items():
+            one = kinds.add_parser(name, help=experiment.title)
+            experiment.add_arguments(one)
+            add_common_arguments(one)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            experiment = EXPERIMENTS[options["experiment"]].from_options(options)
+            path = self.run(experiment, options)
+        except (BadExperiment, EngineError) as error:
+            raise CommandError(str(error)) from error
+        except KeyboardInterrupt as interruption:
+            raise CommandError(
+                "Stopped. Run the same command again to go on from here."
+            ) from interruption
+        self.stdout.write(f"Report: {path}")
+
+    def run(self, experiment: Experiment, options: dict[str, Any]) -> Path:
+        folder = (
+            options["output"] or Path(settings.JEDI_DATA_DIR) / "reproduction" / experiment.name
+        )
+        if options["fresh"]:
+            Checkpoint.discard(folder)
+        self.stdout.write(f"{experiment.title}. Results are kept in {folder} as they come.")
+        experiment = experiment.prepared(folder)
+        screen = Screen(partial(self.stdout.write, ending=""), self.stdout.isatty())
+        results = runs.run(experiment, folder, processes=options["processes"], screen=screen)
+        told = report.Report(
+            title=experiment.title,
+            sections=experiment.report(results),
+            settings=experiment.settings(),
+            software=report.versions(software_version()),
+        )
+        return report.write(told, folder)
+
+
+def add_common_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--seeds", type=int, help="how many runs of every condition")
+    parser.add_argument("--output", type=Path, metavar="FOLDER", help="for the report and the data")
+    parser.add_argument("--processes", type=int, default=runs.PROCESSES, metavar="N")
+    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run left")

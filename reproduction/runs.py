@@ -1,0 +1,55 @@
+"""Running an experiment: its units in a few processes, each result kept at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from datasets.processes import process_pool
+
+from .checkpoint import Checkpoint
+from .experiment import BadExperiment, Experiment, Results, Row, Unit
+from .progress import ProgressBar, Screen
+
+PROCESSES = 2
+
+
+def run(
+    experiment: Experiment, folder: Path, *, processes: int = PROCESSES, screen: Screen
+) -> Results:
+    """Run what is not yet there in the folder, and return everything."""
+    checkpoint = Checkpoint.open(folder, experiment.settings())
+    units = list(experiment.units())
+    todo = [unit for unit in units if unit not in checkpoint.rows]
+    if todo:
+        bar = ProgressBar(len(units), done=len(units) - len(todo), screen=screen)
+        for unit, row in worked(experiment, todo, processes):
+            checkpoint.add(unit, row)
+            bar.step()
+    return checkpoint.results()
+
+
+def worked(
+    experiment: Experiment, units: Iterable[Unit], processes: int
+) -> Iterator[tuple[Unit, Row]]:
+    """The rows of the units as they come; the numbers do not depend on how many processes there are."""
+    if processes < 2:
+        for unit in units:
+            yield unit, experiment.run(unit.cell, unit.seed)
+        return
+    # Before the processes start and load NumPy: more threads than processes fight over the cores.
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
+    with process_pool(processes) as pool:
+        futures = {pool.submit(experiment.run, unit.cell, unit.seed): unit for unit in units}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            raise BadExperiment(
+                "A process of the run was killed. Run the same command again to go on."
+            ) from error
+        finally:
+            pool.shutdown(cancel_futures=True)

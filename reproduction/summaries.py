@@ -1,0 +1,72 @@
+"""From the numbers of many seeds to what a table says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from evaluation.figures import with_minus
+from evaluation.statistics import CONFIDENCE, Summary, summarise
+from teaching.engine.arrays import FloatArray
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The mean of many curves at each of some steps, with its 95 % interval."""
+
+    name: str
+    steps: Sequence[int]
+    mean: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]]) -> Curve:
+    """The mean over the seeds, with Student's interval at every step."""
+    values = np.array(curves, dtype=np.float64)
+    n, mean = len(values), values.mean(axis=0)
+    half = np.zeros_like(mean)
+    if n > 1:
+        error = values.std(axis=0, ddof=1) / np.sqrt(n)
+        half = error * float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    return Curve(name, steps, mean, mean - half, mean + half)
+
+
+def curve_rows(curves: Sequence[Curve]) -> list[list[object]]:
+    """Curves as rows: name, step, mean, low, high."""
+    return [
+        [curve.name, step, float(mean), float(low), float(high)]
+        for curve in curves
+        for step, mean, low, high in zip(
+            curve.steps, curve.mean, curve.low, curve.high, strict=True
+        )
+    ]
+
+
+def with_interval(summary: Summary, digits: int) -> str:
+    """24.3 [22.1, 26.6]."""
+    if summary.mean is None:
+        return NOTHING
+    text = f"{summary.mean:.{digits}f}"
+    if summary.interval is not None:
+        text += f" [{summary.interval.low:.{digits}f}, {summary.interval.high:.{digits}f}]"
+    return with_minus(text)
+
+
+def in_deviations(published: float, summary: Summary) -> str:
+    """How far a published single run lies from our mean, in standard deviations between seeds."""
+    if summary.mean is None or not summary.sd:
+        return NOTHING
+    return with_minus(f"{(published - summary.mean) / summary.sd:+.1f}")
+
+
+def compared(values: Sequence[float], published: float | None, digits: int) -> list[str]:
+    """Two cells: our mean with its interval, and where the published number lies."""
+    summary = summarise(values)
+    distance = NOTHING if published is None else in_deviations(published, summary)
+    return [with_interval(summary, digits), distance]

@@ -1,0 +1,181 @@
+"""Synthetic learners on three data sets, taught by RT, IMT and JEDI that see nothing but the learner's answers."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from teaching.engine import LearningRate, Pool, SimulatedLearner, make_teacher, teach
+from teaching.engine.arrays import FloatArray
+
+from . import newsgroups, synthetic_report
+from .conditions import READINGS, WINDOW, Condition, cell_of, parted
+from .experiment import BadExperiment, Experiment, Results, Row
+from .features import Divided, Labelled, digest, divided, read_labelled
+from .report import Section
+from .sessions import Watched, unique_examples
+from .tasks import GAUSSIAN, TASKS
+
+BETAS = (0.368, 0.5, 0.75, 0.875, 0.999)
+# A window of 2/(1 − 0.999) steps covers any pool; this much of one shows what a bound would do.
+CAP = 100
+TEACHING_SHARE = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthetic(Experiment):
+    """`start_scale` and `noise` are standard deviations that the paper does not state.
+
+    `features` are archives of prepared text features; what is not among them is made of 20 Newsgroups.
+    """
+
+    name: ClassVar[str] = "synthetic"
+    title: ClassVar[str] = "Synthetic learners: RT, IMT and JEDI with the harmonic estimate"
+
+    data: tuple[str, ...] = tuple(TASKS)
+    features: tuple[Path, ...] = ()
+    newsgroups: Path | None = None
+    learning_rate: float = 0.03
+    start_scale: float = 0.1
+    noise: float = 0.001
+    steps: int | None = None
+
+    @staticmethod
+    def add_arguments(parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--data", nargs="+", choices=list(TASKS), help="some of the data sets (default: all)"
+        )
+        parser.add_argument(
+            "--features",
+            nargs="+",
+            type=Path,
+            metavar="PATH",
+            help="prepared text features: a folder with comp_vs_sci.npz and rec_vs_talk.npz, or such files",
+        )
+        parser.add_argument(
+            "--newsgroups",
+            type=Path,
+            metavar="FOLDER",
+            help="20 Newsgroups without a network: scikit-learn's data folder, or the unpacked archive",
+        )
+        parser.add_argument("--start-scale", type=float, help="of the first concept (default 0.1)")
+        parser.add_argument("--noise", type=float, help="on the concept after a step (0.001)")
+        parser.add_argument("--steps", type=int, help="shorten the sessions, for a quick look")
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Self:
+        lists = {name: tuple(options[name]) for name in ("data", "features") if options.get(name)}
+        return super().from_options({**options, "data": None, "features": None, **lists})
+
+    def prepared(self, folder: Path) -> Self:
+        """With one archive for each text data set, in the order of the data sets."""
+        given = [file for path in self.features for file in _archives(path)]
+        paths = [self._archive(name, given, folder) for name in self.data if name != GAUSSIAN]
+        return dataclasses.replace(self, features=tuple(paths))
+
+    def _archive(self, name: str, given: Sequence[Path], folder: Path) -> Path:
+        for path in given:
+            if path.stem.startswith(name):
+                return path
+        if given:
+            raise BadExperiment(
+                f"--features names no archive {name}*.npz. Give one, or leave it out: --data …"
+            )
+        path = folder / f"{name}.npz"
+        if not path.exists():
+            newsgroups.prepare(name, path, self.newsgroups)
+        return path
+
+    def settings(self) -> dict[str, Any]:
+        archives = {path.name: digest(path) for path in self.features if path.exists()}
+        return super().settings() | {"archives": archives}
+
+    def conditions(self) -> list[Condition]:
+        memoryless = [Condition("imt", reading=reading) for reading in READINGS]
+        jedi = [Condition("jedi", beta, reading) for beta in BETAS for reading in READINGS]
+        return [Condition("rt"), *memoryless, *jedi, Condition("jedi", BETAS[-1], WINDOW, CAP)]
+
+    def cells(self) -> Sequence[str]:
+        return [cell_of(name, one) for name in self.data for one in self.conditions()]
+
+    def steps_of(self, name: str) -> int:
+        return min(self.steps or TASKS[name].steps, TASKS[name].steps)
+
+    def run(self, cell: str, seed: int) -> Row:
+        """One session; split, first concept and first example follow from data set and seed alone."""
+        name, condition = parted(cell, self.conditions())
+        examples, pool = self.split(name, seed)
+        rate = LearningRate(self.learning_rate, TASKS[name].decay)
+        learner = SimulatedLearner(
+            self.start_scale * np.random.default_rng([seed, 2]).standard_normal(pool.dimensions),
+            beta=condition.beta,
+            learning_rate=rate,
+            noise=self.noise,
+            rng=np.random.default_rng([seed, 4]),
+        )
+        watched = Watched(
+            learner,
+            {
+                "accuracy": lambda w: accuracy_of(w, examples.evaluation),
+                "distance": lambda w: float(np.linalg.norm(w - pool.target)),
+            },
+        )
+        teacher = make_teacher(
+            condition.teacher,
+            beta=condition.beta,
+            learning_rate=rate,
+            repeat_window=condition.window,
+            cold_start=1,
+        )
+        history = teach(
+            teacher, pool, watched, steps=self.steps_of(name), rng=np.random.default_rng([seed, 3])
+        )
+        return {
+            "unique": unique_examples(history),
+            "accuracy": accuracy_of(learner.concept, examples.evaluation),
+            "target_accuracy": accuracy_of(pool.target, examples.evaluation),
+            "accuracy_curve": watched.curves["accuracy"],
+            "distance_curve": watched.curves["distance"],
+        }
+
+    def split(self, name: str, seed: int) -> tuple[Divided, Pool]:
+        """The split of a seed, and the pool of its teaching part."""
+        if name == GAUSSIAN:
+            return _split(None, seed)
+        return _split(self._archive(name, self.features, Path()), seed)
+
+    def report(self, results: Results) -> list[Section]:
+        return synthetic_report.sections(self, results)
+
+
+def accuracy_of(concept: FloatArray, examples: Labelled) -> float:
+    """The share of examples on the right side of a concept; a tie counts as +1."""
+    return float(np.mean((examples.features @ concept >= 0) == (examples.labels > 0)))
+
+
+@lru_cache(maxsize=4)
+def _split(path: Path | None, seed: int) -> tuple[Divided, Pool]:
+    rng = np.random.default_rng([seed, 1])
+    examples = gaussian(rng) if path is None else read_labelled(path)
+    split = divided(examples, TEACHING_SHARE, rng)
+    return split, Pool(split.teaching.features, split.teaching.labels)
+
+
+def gaussian(rng: np.random.Generator, n: int = 2000, d: int = 10) -> Labelled:
+    """Two classes about ∓0.6 in every feature, whose variances lie between 1 and 10."""
+    labels = np.repeat([-1.0, 1.0], n // 2)
+    deviations = np.sqrt(rng.uniform(1, 10, d))
+    return Labelled(0.6 * labels[:, None] + deviations * rng.standard_normal((n, d)), labels)
+
+
+def _archives(path: Path) -> list[Path]:
+    if path.is_dir():
+        return [path / f"{name}.npz" for name in TASKS if (path / f"{name}.npz").exists()]
+    return [path]
