@@ -77,12 +77,23 @@ class Study(Versioned, models.Model):
 
     title = models.CharField(max_length=120, help_text="Workers see it on every page.")
     slug = models.SlugField(
-        "link name", unique=True, help_text="The last part of the public link: /s/LINK-NAME/"
+        "link name",
+        unique=True,
+        help_text="The last part of the public link: /s/LINK-NAME/. A change breaks links that were given out.",
     )
     dataset = models.ForeignKey(
-        Dataset, models.PROTECT, verbose_name="data set", related_name="studies"
+        Dataset,
+        models.PROTECT,
+        verbose_name="data set",
+        related_name="studies",
+        help_text="The images that are taught and tested, and the names of their two classes.",
     )
-    state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
+    state = models.CharField(
+        max_length=10,
+        choices=State,
+        default=State.DRAFT,
+        help_text="Who may begin. It is changed by the buttons above the settings.",
+    )
     seed = models.BigIntegerField(
         default=new_seed, help_text="Every random draw of the study follows from it."
     )
@@ -124,7 +135,11 @@ class Study(Versioned, models.Model):
         default=True,
         help_text="Whether the last page tells the evaluation accuracy.",
     )
-    completion_code = models.CharField(max_length=60, blank=True)
+    completion_code = models.CharField(
+        max_length=60,
+        blank=True,
+        help_text="Shown on the last page, to be entered on the recruitment platform. Empty: no code.",
+    )
     return_url = models.CharField(
         "return link",
         max_length=500,
@@ -143,12 +158,22 @@ class Study(Versioned, models.Model):
     )
 
     memory_trials = models.PositiveSmallIntegerField(
-        "memory trials", default=3, validators=[MinValueValidator(2), MaxValueValidator(10)]
+        "memory trials",
+        default=3,
+        validators=[MinValueValidator(2), MaxValueValidator(10)],
+        help_text="The shortest of them is dropped, and n̄ is the mean of the others. β = 1 − 1/n̄.",
     )
     memory_min_length = models.PositiveSmallIntegerField(
-        "images in the first round", default=2, validators=[MinValueValidator(2)]
+        "images in the first round",
+        default=2,
+        validators=[MinValueValidator(2)],
+        help_text="Every trial begins with so many; each round that is restored adds one.",
     )
-    memory_max_length = models.PositiveSmallIntegerField("images in the last round", default=9)
+    memory_max_length = models.PositiveSmallIntegerField(
+        "images in the last round",
+        default=9,
+        help_text="A trial ends with the first mistake, or when so many are restored.",
+    )
     memory_extra_seconds = models.FloatField(
         "seconds beyond one per image",
         default=1.0,
@@ -167,7 +192,13 @@ class Study(Versioned, models.Model):
         default="jedi,imt,eer,rt",
         help_text="In the order in which they are given out, separated by commas.",
     )
-    assignment = models.CharField(max_length=12, choices=Assignment, default=Assignment.ROUND_ROBIN)
+    assignment = models.CharField(
+        max_length=12,
+        choices=Assignment,
+        default=Assignment.ROUND_ROBIN,
+        help_text="How workers get their teacher when the memory test ends. The paper's way is round robin; "
+        "filling gaps keeps the numbers of completed workers even when some leave.",
+    )
     next_ticket = models.PositiveIntegerField(default=0, editable=False)
     # Pilots have a round robin of their own, so that they leave no gap in the real one.
     next_pilot_ticket = models.PositiveIntegerField(default=0, editable=False)
@@ -180,21 +211,45 @@ class Study(Versioned, models.Model):
         help_text="How many completed workers you want for each teacher. It closes nothing by itself.",
     )
     cold_start = models.PositiveSmallIntegerField(
-        "random images at first", default=5, validators=[MinValueValidator(1)]
+        "random images at first",
+        default=5,
+        validators=[MinValueValidator(1)],
+        help_text="Before any teacher chooses; images of both classes are among them. They are part of the "
+        "numbers below.",
     )
     short_steps = models.PositiveSmallIntegerField(
-        "JEDI images, short memory", default=20, validators=[MinValueValidator(1)]
+        "JEDI images, short memory",
+        default=20,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI shows when n̄ is at most the limit of a short memory.",
     )
     medium_steps = models.PositiveSmallIntegerField(
-        "JEDI images, medium memory", default=30, validators=[MinValueValidator(1)]
+        "JEDI images, medium memory",
+        default=30,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI shows when n̄ is above that, and at most the limit of a medium memory.",
     )
     long_steps = models.PositiveSmallIntegerField(
-        "JEDI images, long memory", default=40, validators=[MinValueValidator(1)]
+        "JEDI images, long memory",
+        default=40,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI shows when n̄ is above the limit of a medium memory.",
     )
-    short_memory_up_to = models.FloatField("short memory: n̄ up to", default=4.5)
-    medium_memory_up_to = models.FloatField("medium memory: n̄ up to", default=6.5)
+    short_memory_up_to = models.FloatField(
+        "short memory: n̄ up to",
+        default=4.5,
+        help_text="n̄, from the memory test, is the number of pictures that a worker can keep in order.",
+    )
+    medium_memory_up_to = models.FloatField(
+        "medium memory: n̄ up to",
+        default=6.5,
+        help_text="More than this is a long memory.",
+    )
     other_steps = models.PositiveSmallIntegerField(
-        "images of the other teachers", default=30, validators=[MinValueValidator(1)]
+        "images of the other teachers",
+        default=30,
+        validators=[MinValueValidator(1)],
+        help_text="Whatever the worker's memory.",
     )
     learning_rate = models.FloatField(
         "learning rate η₀",
@@ -225,7 +280,7 @@ class Study(Versioned, models.Model):
         "evaluation images",
         default=100,
         validators=[MinValueValidator(2)],
-        help_text="Half of each class.",
+        help_text="New images without feedback, half of each class, in an order of each worker's own.",
     )
     webhook_url = models.URLField(
         "webhook",
@@ -252,6 +307,7 @@ class Study(Versioned, models.Model):
     currency = models.CharField(
         max_length=3,
         default="GBP",
+        help_text="Three letters, such as GBP, EUR or USD.",
         validators=[RegexValidator(r"^[A-Z]{3}$", "Three capital letters, such as GBP or USD.")],
     )
     bonus_share = models.FloatField(
@@ -280,12 +336,12 @@ class Study(Versioned, models.Model):
             if self.current_version:
                 StudyVersion.freeze(self)
 
+    def get_absolute_url(self) -> str:
+        return reverse("entry", args=[self.slug])
+
     def _settable(self) -> list[str]:
         fields = [field for field in self._meta.concrete_fields if not field.primary_key]
         return [field.name for field in fields if field.name not in self.KEPT_BY_THE_SERVER]
-
-    def get_absolute_url(self) -> str:
-        return reverse("entry", args=[self.slug])
 
     def clean(self) -> None:
         """Checks the fields together. What only a later module can judge, that module's stage judges."""
