@@ -64,3 +64,9 @@ class SessionOver(SessionError):
     status = HTTPStatus.GONE
     code = "session_over"
     message = "This session is over. Nothing more can be answered in it."
+
+
+class StateNotAllowed(SessionError):
+    status = HTTPStatus.CONFLICT
+    code = "state_not_allowed"
+    message = "A study in this state cannot be brought into that one."

@@ -8,21 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from . import stages
+from . import audit, stages, states
 from .errors import (
     AlreadyAnswered,
     InvalidAnswer,
     NotCurrent,
     PreviewOnly,
     SessionOver,
+    StateNotAllowed,
     StudyFull,
     StudyNotOpen,
 )
 from .invitations import purpose_of
-from .models import Dataset, Participant, Study, StudyVersion
+from .models import AuditEntry, Dataset, Participant, Study, StudyVersion
 from .software import software_version
 from .stages import Json, Stage, Taken
 
@@ -256,6 +258,33 @@ def expire_sessions(study: Study) -> int:
     """Marks the sessions that nobody has been seen in for too long; returns how many."""
     overdue = study.participants.overdue(study.cutoff)
     return overdue.update(stage=Participant.Stage.ABANDONED, finished_at=timezone.now())
+
+
+def change_state(study: Study, state: str, actor: Any) -> Study:
+    """Brings a study into another state, if that may follow, and writes down who did it."""
+    with transaction.atomic():
+        locked = Study.objects.select_for_update().get(pk=study.pk)
+        _refuse_unless_allowed(locked, state)
+        Study.objects.filter(pk=study.pk).update(state=state)
+        detail = f"The state changed from {locked.state} to {state}."
+        audit.record(AuditEntry.Action.STATE, detail, study=study, actor=actor)
+    study.state = state
+    return study
+
+
+def _refuse_unless_allowed(study: Study, state: str) -> None:
+    """The state must follow, and nobody is let in to settings that would not be taken today."""
+    if not states.may_follow(study.state, state):
+        raise StateNotAllowed(f"A study that is {study.state} cannot become {state}.")
+    if state not in Study.TAKES_PART:
+        return
+    try:
+        study.full_clean()
+    except ValidationError as error:
+        raise StateNotAllowed(
+            f"The settings have to be corrected first: {' '.join(error.messages)}",
+            fields=error.message_dict,
+        ) from error
 
 
 def delete_dataset(dataset: Dataset) -> None:
