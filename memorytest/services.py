@@ -15,14 +15,14 @@ def begin_exposure(*, participant: Participant, position: int) -> Json:
     if participant.has_expired or not participant.is_under_way:
         raise SessionOver
     with transaction.atomic():
-        locked = lock(participant)
+        is_here = lock(participant) and participant.position == position
         this = MemoryRound.objects.filter(
-            participant=locked, position=position, answered_at__isnull=True
+            participant=participant, position=position, answered_at__isnull=True
         ).first()
-        if this is None or locked.position != position:
+        if this is None or not is_here:
             raise NotCurrent
         this.begin_exposure()
         this.save(update_fields=["exposed_at", "exposures"])
-    state = session_state(locked)
+    state = session_state(participant)
     state["task"]["order"] = this.pictures
     return state

@@ -26,7 +26,7 @@ from .errors import (
 from .invitations import purpose_of
 from .models import AuditEntry, Dataset, Participant, Study, StudyVersion
 from .software import software_version
-from .stages import Json, Stage, Taken
+from .stages import Current, Json, Stage, Taken
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # "Last seen" is for time-outs of hours: a reload need not write it every time.
@@ -124,11 +124,10 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
     )
 
 
-def session_state(participant: Participant) -> Json:
+def session_state(participant: Participant, current: Current | None = None) -> Json:
     """What the browser may know now: the session, its progress and the current task."""
-    current = (
-        stages.named(participant.stage).current(participant) if participant.is_under_way else None
-    )
+    if participant.is_under_way:
+        current = current or stages.named(participant.stage).current(participant)
     return {
         "session": {
             "code": participant.code,
@@ -195,31 +194,44 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     if following := stages.after(stage.name):
         following.warm_up(participant.settings)
     with transaction.atomic():
-        locked = lock(participant)
-        is_mine = locked.is_under_way and locked.position == position
-        taken = _record(locked, stage, answer, plan) if is_mine else None
+        taken = _record(participant, stage, answer, plan) if lock(participant) else None
     if taken is None:
-        return _repeat(locked, position, payload)
-    return {"feedback": taken.feedback} | session_state(locked)
+        # Somebody else was faster, in another tab: what stands now decides.
+        return _repeat(_read_again(participant), position, payload)
+    return {"feedback": taken.feedback} | session_state(participant, taken.current)
 
 
-def lock(participant: Participant) -> Participant:
-    """The participant's row, held until the transaction ends."""
-    locked = Participant.objects.select_for_update().get(pk=participant.pk)
-    # The study was read a moment ago with the participant: reading it again would double the cost.
-    locked.study, locked.settings = participant.study, participant.settings
-    return locked
+def lock(participant: Participant) -> bool:
+    """Holds the participant's row until the transaction ends. Whether it still is where it was read: if so,
+    all that was read of the session holds, because every answer moves the position."""
+    row = Participant.objects.select_for_update().filter(pk=participant.pk)
+    return row.values_list("stage", "position").first() == (participant.stage, participant.position)
+
+
+def _read_again(participant: Participant) -> Participant:
+    row = Participant.objects.with_study().filter(pk=participant.pk).first()
+    if row is None:
+        raise SessionOver("This session was removed.")
+    return row
 
 
 def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> Taken:
+    before = dict(participant.__dict__)
     taken = stage.record(participant, answer, plan)
     participant.position += 1
     participant.last_seen_at = timezone.now()
     if taken.is_last and participant.is_under_way:
         stage.finish(participant)
         _advance(participant, stage)
-    participant.save()
+    participant.save(update_fields=_changed(participant, before))
     return taken
+
+
+def _changed(participant: Participant, before: Json) -> list[str]:
+    """What a step has changed, and nothing else: a researcher's decision in the meantime stands."""
+    now = participant.__dict__
+    fields = Participant._meta.concrete_fields
+    return [f.name for f in fields if f.attname in now and now[f.attname] != before.get(f.attname)]
 
 
 def _advance(participant: Participant, stage: Stage) -> None:

@@ -48,6 +48,8 @@ class Taken:
 
     feedback: Json | None
     is_last: bool
+    # The task that follows, from a stage that knows it already: it need not be read again.
+    current: Current | None = None
 
 
 class Stage(ABC):

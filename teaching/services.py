@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from studies.models import Participant
+from studies.models import Example, Participant
 from studies.seeds import generator
 
 from . import pools
@@ -37,11 +37,12 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     started = time.perf_counter()
     choice = choose(participant, history)
     elapsed_ms = 1000 * (time.perf_counter() - started)
+    example_ids = pools.load(participant.settings.dataset).example_ids
     return TeachingStep(
         participant=participant,
         position=position,
         step=len(history) + 1,
-        example_id=pools.load(participant.settings.dataset).example_ids[choice.example],
+        example=Example.objects.get(pk=example_ids[choice.example]),
         is_random=choice.is_cold_start,
         is_first_showing=all(shown.example != choice.example for shown in history),
         p=choice.p,

@@ -44,15 +44,7 @@ class TeachingStage(Stage):
     def current(self, participant: Participant) -> Current:
         before = (participant.position - 1, participant.position)
         *earlier, this = TeachingStep.objects.of(participant).filter(position__in=before)
-        task = {
-            "kind": "teaching",
-            "position": this.position,
-            "step": this.step,
-            "steps": participant.teaching_steps,
-            "image": describe_image(participant, this.example),
-            "last_feedback": feedback(participant, earlier[0]) if earlier else None,
-        }
-        return Current(task, done=this.step - 1)
+        return describe(participant, this, feedback(participant, earlier[0]) if earlier else None)
 
     def plan(self, participant: Participant, answer: Json) -> Plan:
         """Takes the answer into the history and lets the teacher choose, all before the transaction."""
@@ -67,7 +59,9 @@ class TeachingStage(Stage):
         if plan.following:
             plan.following.created_at = timezone.now()
             plan.following.save(force_insert=True)
-        return Taken(feedback(participant, plan.answered), is_last=plan.following is None)
+        told = feedback(participant, plan.answered)
+        current = describe(participant, plan.following, told) if plan.following else None
+        return Taken(told, is_last=plan.following is None, current=current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -79,6 +73,19 @@ class TeachingStage(Stage):
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         return find_picture(participant, TeachingStep.objects.of(participant), key)
+
+
+def describe(participant: Participant, this: TeachingStep, last_feedback: Json | None) -> Current:
+    """A step as the browser may see it: the image without its label."""
+    task = {
+        "kind": "teaching",
+        "position": this.position,
+        "step": this.step,
+        "steps": participant.teaching_steps,
+        "image": describe_image(participant, this.example),
+        "last_feedback": last_feedback,
+    }
+    return Current(task, done=this.step - 1)
 
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:

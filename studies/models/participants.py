@@ -16,6 +16,19 @@ from ..keys import new_code, new_seed, new_token
 from .studies import Study
 from .versions import StudyVersion
 
+# Every column costs time in each of a session's requests, and some of these are long.
+NEEDED_BY_NO_STEP = (
+    *(f"study__{name}" for name in (
+        "slug", "created_at", "owner", "welcome", "minutes", "max_participants", "on_withdrawal", "next_ticket",
+        "next_pilot_ticket", "target_per_arm", "reward", "currency", "bonus_share", "webhook_url",
+        "webhook_secret",
+    )),
+    *(f"study__dataset__{name}" for name in (
+        "insight", "name", "version", "learning_rate", "extractor", "seed", "created_at", "owner",
+    )),
+    "software_version", "created_at", "finished_at",
+)  # fmt: skip
+
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
     """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
@@ -25,8 +38,8 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         return self.none() if "\0" in token else self.filter(token=token)
 
     def with_study(self) -> ParticipantQuerySet:
-        """With what every step of a session needs. The data set's insight is for its page, and large."""
-        return self.select_related("study__dataset").defer("study__dataset__insight")
+        """With what every step of a session needs; the rest is read if somebody asks for it."""
+        return self.select_related("study__dataset").defer(*NEEDED_BY_NO_STEP)
 
     def visible_to(self, user: Any) -> ParticipantQuerySet:
         return self.filter(study__in=Study.objects.visible_to(user).values("pk"))
