@@ -1,0 +1,102 @@
+"""What a study asks of a worker, in words and minutes. Pure: a study's settings in, sentences out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .models import Study
+
+# The rule behind the minutes, in seconds. RULE says it in words.
+READING = 120
+TYPICAL_SPAN = 5
+BETWEEN_ROUNDS = 3
+PUTTING_BACK, PUTTING_BACK_EACH = 3, 1.5
+ANSWERING = 3.5
+LOOKING = 3.5
+
+RULE = (
+    f"The minutes are an estimate: {READING // 60} minutes of reading; memory trials in which "
+    f"{TYPICAL_SPAN} pictures are restored and the next round fails, each round with its display, "
+    f"{PUTTING_BACK} s plus {PUTTING_BACK_EACH:g} s for each picture to put back and {BETWEEN_ROUNDS} s of pause; "
+    f"{ANSWERING:g} s for each answer, and {LOOKING:g} s for each feedback or longer if the least time is; "
+    "the middle of the numbers of teaching images. A pilot tells you better."
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The sentence that a study's page shows, and what follows for what workers are told and paid."""
+
+    sentence: str
+    minutes: int
+    advice: str
+
+
+def summarise(study: Study, teaching_lengths: Collection[int]) -> Summary:
+    """`teaching_lengths`: every number of images that one of the study's teachers may show."""
+    minutes = round(seconds(study, teaching_lengths) / 60)
+    parts = [memory_words(study), teaching_words(teaching_lengths), evaluation_words(study)]
+    sentence = f"Each worker sees {parts[0]}, {parts[1]} and {parts[2]}, about {counted(minutes, 'minute')}."
+    return Summary(
+        sentence, minutes, " ".join([told_words(study, minutes), pay_words(study, minutes)]).strip()
+    )
+
+
+def memory_words(study: Study) -> str:
+    rounds = study.memory_trials * (study.memory_max_length - study.memory_min_length + 1)
+    return f"up to {counted(rounds, 'memory round')}"
+
+
+def teaching_words(lengths: Collection[int]) -> str:
+    least, most = min(lengths), max(lengths)
+    return counted(most, "teaching image") if least == most else f"{least}–{most} teaching images"
+
+
+def evaluation_words(study: Study) -> str:
+    images = counted(study.evaluation_size, "evaluation image")
+    checks = study.attention_checks
+    return f"{images} with {counted(checks, 'attention check')} among them" if checks else images
+
+
+def told_words(study: Study, minutes: int) -> str:
+    """Whether what workers are told holds: a fifth more is no trouble, and much less is."""
+    told = f"Workers are told {counted(study.minutes, 'minute')}"
+    if minutes > max(1.2 * study.minutes, study.minutes + 1):
+        return f"{told}, which is too short: they may feel misled, or run out of time."
+    if minutes < 0.6 * study.minutes:
+        return f"{told}, which is more than they are likely to need."
+    return f"{told}, which fits."
+
+
+def pay_words(study: Study, minutes: int) -> str:
+    if study.reward is None or not minutes:
+        return ""
+    hourly = float(study.reward) * 60 / minutes
+    return f"{study.reward:.2f} {study.currency} for it is about {hourly:.2f} {study.currency} an hour."
+
+
+def seconds(study: Study, teaching_lengths: Collection[int]) -> float:
+    """How long a typical worker takes, by the rule in RULE."""
+    images = (min(teaching_lengths) + max(teaching_lengths)) / 2
+    looking = max(LOOKING, study.min_look_ms / 1000)
+    evaluation = study.evaluation_size + study.attention_checks
+    return READING + memory_seconds(study) + images * (ANSWERING + looking) + evaluation * ANSWERING
+
+
+def memory_seconds(study: Study) -> float:
+    last = min(max(TYPICAL_SPAN + 1, study.memory_min_length), study.memory_max_length)
+    trial = sum(round_seconds(study, n) for n in range(study.memory_min_length, last + 1))
+    practice = round_seconds(study, study.memory_min_length) if study.memory_practice else 0
+    return study.memory_trials * trial + practice
+
+
+def round_seconds(study: Study, length: int) -> float:
+    display = length + study.memory_extra_seconds
+    return display + PUTTING_BACK + PUTTING_BACK_EACH * length + BETWEEN_ROUNDS
+
+
+def counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
