@@ -13,6 +13,8 @@ from studies.admin import ReadOnly
 from studies.models import Participant
 from teaching.models import TeachingStep
 
+from .sharing import VisibleFilter
+
 
 def percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
@@ -24,7 +26,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         "code", "study", "stage", "arm", "span", "decay", "first_seen", "evaluated", "gain",
         "created_at", "last_seen_at",
     ]  # fmt: skip
-    list_filter = ["study", "stage", "arm"]
+    list_filter = [("study", VisibleFilter), "stage", "arm"]
     search_fields = ["code"]
     list_select_related = ["study"]
     change_form_template = "admin/desk/participant.html"

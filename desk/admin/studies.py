@@ -9,18 +9,20 @@ from django.urls import URLPattern
 from django.utils.html import format_html
 
 from desk.pages import PAGES
-from desk.pages.base import may_edit
 from studies.models import Participant, Study
+
+from .sharing import OwnedStudies, ShareInline
 
 
 @admin.register(Study)
-class StudyAdmin(admin.ModelAdmin):
+class StudyAdmin(OwnedStudies):
     change_form_template = "admin/desk/study.html"
     list_display = ["title", "state", "dataset", "joined", "completed"]
     list_filter = ["state"]
     list_select_related = ["dataset"]
     prepopulated_fields = {"slug": ["title"]}
     readonly_fields = ["link"]
+    inlines = [ShareInline]
     fieldsets = [
         (None, {"fields": ["title", "slug", "dataset", "state", "link"]}),
         (
@@ -69,14 +71,6 @@ class StudyAdmin(admin.ModelAdmin):
         if not change:
             obj.owner = request.user  # type: ignore[assignment]
         super().save_model(request, obj, form, change)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        has_right = super().has_change_permission(request, obj)
-        return has_right if obj is None else has_right and may_edit(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        has_right = super().has_delete_permission(request, obj)
-        return has_right if obj is None else has_right and may_edit(request, obj)
 
     def joined(self, study: Any) -> int:
         return int(study.joined_count)

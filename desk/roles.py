@@ -1,0 +1,45 @@
+"""The role of a researcher: a group with the rights that the desk's pages ask for.
+
+Rights say what somebody may do at all; which studies it is done to, `visible_to` and `editable_by` decide. A
+superuser makes accounts (Users in the admin), and every new one is a researcher unless the boxes say otherwise.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.contrib.auth.models import Group, Permission
+from django.db.models import Q
+
+RESEARCHERS = "Researchers"
+
+# App and model, and what a researcher may do with those of its own.
+RIGHTS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("studies", "study"): ("view", "add", "change", "delete"),
+    ("studies", "studyshare"): ("view", "add", "change", "delete"),
+    ("studies", "participant"): ("view",),
+    ("studies", "dataset"): ("view", "delete"),
+    ("studies", "auditentry"): ("view",),
+    ("datasets", "import"): ("view", "add", "delete"),
+    ("desk", "accesstoken"): ("view", "add"),
+}
+
+
+def last_app() -> AppConfig:
+    """The last of the apps with rights to be migrated: only then all of them are there to be given."""
+    labels = {label for label, _ in RIGHTS}
+    return [app for app in apps.get_app_configs() if app.label in labels][-1]
+
+
+def make_researchers(using: str, **options: Any) -> None:
+    """Makes the group after every migration. What a superuser gave it beyond its rights, it keeps."""
+    group, _ = Group.objects.using(using).get_or_create(name=RESEARCHERS)
+    group.permissions.add(*_permissions(using))
+
+
+def _permissions(using: str) -> Iterable[Permission]:
+    wanted = Q()
+    for (label, model), actions in RIGHTS.items():
+        names = [f"{action}_{model}" for action in actions]
+        wanted |= Q(content_type__app_label=label, codename__in=names)
+    return Permission.objects.using(using).filter(wanted)
