@@ -1,16 +1,34 @@
 """The images of the evaluation."""
 
+from __future__ import annotations
+
 from django.db import models
+from django.db.models import Q
 
 from studies.models import LabelTask, LabelTaskQuerySet
+
+
+class EvaluationItemQuerySet(LabelTaskQuerySet["EvaluationItem"]):
+    def counted(self) -> EvaluationItemQuerySet:
+        """The test itself, without attention checks."""
+        return self.filter(instructed_label=None)
+
+    def checks(self) -> EvaluationItemQuerySet:
+        return self.exclude(instructed_label=None)
 
 
 class EvaluationItem(LabelTask):
     """One evaluation image of one worker. All of them are drawn, in order, when the evaluation begins."""
 
     item = models.PositiveSmallIntegerField(help_text="From 1.")
+    instructed_label = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        choices=[(-1, "−1"), (1, "+1")],
+        help_text="In an attention check, the class that the worker is asked to choose.",
+    )
 
-    objects = LabelTaskQuerySet["EvaluationItem"].as_manager()
+    objects = EvaluationItemQuerySet.as_manager()
 
     class Meta(LabelTask.Meta):
         constraints = [
@@ -18,4 +36,25 @@ class EvaluationItem(LabelTask):
             models.UniqueConstraint(
                 fields=["participant", "example"], name="no_image_twice_in_evaluation"
             ),
+            models.CheckConstraint(
+                condition=Q(instructed_label=None)
+                | Q(instructed_label__in=[-1, 1], is_correct=None),
+                name="attention_check_is_neither_right_nor_wrong",
+            ),
         ]
+
+    @property
+    def is_check(self) -> bool:
+        return self.instructed_label is not None
+
+    @property
+    def is_passed(self) -> bool | None:
+        """Whether an attention check was answered as it asked; None before that, and of other images."""
+        is_open = self.instructed_label is None or self.answer is None
+        return None if is_open else self.answer == self.instructed_label
+
+    def take_answer(self, label: int, response_ms: float | None) -> None:
+        """An attention check is passed or failed. It is never right or wrong, so that no accuracy can count it."""
+        super().take_answer(label, response_ms)
+        if self.is_check:
+            self.is_correct = None

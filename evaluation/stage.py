@@ -1,5 +1,6 @@
 """Module 3: images without feedback, and what came of the teaching."""
 
+import numpy as np
 from django.utils import timezone
 
 from studies.labels import LabelAnswer, describe_image, find_picture, image_address
@@ -12,6 +13,8 @@ from teaching.stage import feedback
 from . import metrics
 from .models import EvaluationItem
 
+Items = list[EvaluationItem]
+
 
 class EvaluationStage(Stage):
     name = Participant.Stage.EVALUATION
@@ -19,37 +22,17 @@ class EvaluationStage(Stage):
     answer_serializer = LabelAnswer
 
     def problems_of(self, study: Study) -> dict[str, str]:
-        if study.evaluation_size % 2:
-            return {
-                "evaluation_size": "Choose an even number: half of the images come from each class."
-            }
-        needed = study.evaluation_size // 2
-        for label in (-1, 1):
-            available = study.dataset.examples.filter(
-                split=Example.Split.EVALUATION, label=label
-            ).count()
-            if available < needed:
-                return {
-                    "evaluation_size": f"{study.dataset} has {available} evaluation images of "
-                    f"“{study.dataset.class_name(label)}”, and {needed} are needed. "
-                    f"Choose at most {2 * available} or a larger data set."
-                }
-        return {}
+        return size_problems(study) or check_problems(study)
 
     def begin(self, participant: Participant) -> None:
         participant.evaluation_started_at = timezone.now()
-        EvaluationItem.objects.bulk_create(
-            EvaluationItem(
-                participant=participant,
-                position=participant.position + place,
-                item=place + 1,
-                example_id=example_id,
-            )
-            for place, example_id in enumerate(draw_images(participant))
-        )
+        items = with_checks(participant, draw_images(participant))
+        for place, item in enumerate(items):
+            item.position, item.item = participant.position + place, place + 1
+        EvaluationItem.objects.bulk_create(items)
 
     def total(self, participant: Participant) -> int:
-        return participant.settings.evaluation_size
+        return length(participant.settings)
 
     def current(self, participant: Participant) -> Current:
         here = participant.position
@@ -58,8 +41,9 @@ class EvaluationStage(Stage):
             "kind": "evaluation",
             "position": this.position,
             "item": this.item,
-            "items": participant.settings.evaluation_size,
+            "items": self.total(participant),
             "image": describe_image(participant, this.example),
+            "instruction": instruction(participant, this),
             "prefetch": [image_address(participant, item.example) for item in after],
             "last_feedback": last_feedback(participant) if this.item == 1 else None,
         }
@@ -72,7 +56,7 @@ class EvaluationStage(Stage):
 
     def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> Taken:
         plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
-        return Taken(feedback=None, is_last=plan.item == participant.settings.evaluation_size)
+        return Taken(feedback=None, is_last=plan.item == self.total(participant))
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -86,7 +70,9 @@ class EvaluationStage(Stage):
         """Leaves the accuracies and the teaching gain on the participant's row."""
         steps = TeachingStep.objects.of(participant).values_list("example_id", "is_correct")
         showings = [(example, bool(is_right)) for example, is_right in steps]
-        items = EvaluationItem.objects.of(participant).values_list("is_correct", flat=True)
+        items = (
+            EvaluationItem.objects.of(participant).counted().values_list("is_correct", flat=True)
+        )
         participant.unique_examples = len({example for example, _ in showings})
         participant.first_seen_accuracy = metrics.accuracy(metrics.first_seen(showings))
         participant.evaluation_accuracy = metrics.accuracy([bool(is_right) for is_right in items])
@@ -100,6 +86,46 @@ class EvaluationStage(Stage):
             position__lte=participant.position + 1
         )
         return find_picture(participant, within_reach, key)
+
+
+def length(study: Study) -> int:
+    """How many images a worker sees: those of the test, and the attention checks among them."""
+    return study.evaluation_size + study.attention_checks
+
+
+def size_problems(study: Study) -> dict[str, str]:
+    if study.evaluation_size % 2:
+        return {
+            "evaluation_size": "Choose an even number: half of the images come from each class."
+        }
+    needed = study.evaluation_size // 2
+    for label in (-1, 1):
+        available = study.dataset.examples.filter(
+            split=Example.Split.EVALUATION, label=label
+        ).count()
+        if available < needed:
+            return {
+                "evaluation_size": f"{study.dataset} has {available} evaluation images of "
+                f"“{study.dataset.class_name(label)}”, and {needed} are needed. "
+                f"Choose at most {2 * available} or a larger data set."
+            }
+    return {}
+
+
+def check_problems(study: Study) -> dict[str, str]:
+    spare = study.dataset.examples.count() - study.evaluation_size
+    if study.attention_checks <= spare:
+        return {}
+    return {
+        "attention_checks": f"{study.dataset} has {spare} images beside those of the evaluation. "
+        f"Choose at most {spare}, or a smaller evaluation."
+    }
+
+
+def instruction(participant: Participant, item: EvaluationItem) -> str | None:
+    """The class that an attention check asks for, by its name."""
+    label = item.instructed_label
+    return None if label is None else participant.settings.dataset.class_name(label)
 
 
 def last_feedback(participant: Participant) -> Json | None:
@@ -120,3 +146,41 @@ def draw_images(participant: Participant) -> list[int]:
         )
         drawn.extend(rng.choice(list(rows.values_list("pk", flat=True)), size=half, replace=False))
     return [int(example) for example in rng.permutation(drawn)]
+
+
+def with_checks(participant: Participant, drawn: list[int]) -> Items:
+    """The images of the test in their order, and attention checks between them. The draw of the images does not
+    depend on the checks; the first image is never one."""
+    items = [EvaluationItem(participant=participant, example_id=example) for example in drawn]
+    count = participant.settings.attention_checks
+    if not count:
+        return items
+    rng = generator(participant, "attention", 0)
+    places = sorted(rng.choice(np.arange(1, len(drawn) + count), size=count, replace=False))
+    for place, check in zip(places, draw_checks(participant, drawn, rng), strict=True):
+        items.insert(place, check)
+    return items
+
+
+def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Generator) -> Items:
+    """Images that the test leaves, and the class to choose for each. What is asked for is drawn apart from the image,
+    because an instruction that followed from the true class would tell it."""
+    count = participant.settings.attention_checks
+    labels = rng.permutation(np.tile([-1, 1], (count + 1) // 2))[:count]
+    return [
+        EvaluationItem(participant=participant, example_id=example, instructed_label=int(label))
+        for example, label in zip(spare_images(participant, drawn, rng), labels, strict=True)
+    ]
+
+
+def spare_images(participant: Participant, drawn: list[int], rng: np.random.Generator) -> list[int]:
+    """Of the evaluation set as long as it lasts, then of the teaching pool."""
+    study = participant.settings
+    chosen: list[int] = []
+    for split in (Example.Split.EVALUATION, Example.Split.TEACHING):
+        rows = study.dataset.examples.filter(split=split).exclude(pk__in=drawn).order_by("pk")
+        left = list(rows.values_list("pk", flat=True))
+        chosen += (int(example) for example in rng.permutation(left))
+        if len(chosen) >= study.attention_checks:
+            break
+    return chosen[: study.attention_checks]

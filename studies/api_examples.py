@@ -17,6 +17,11 @@ _SESSION = {
         {"name": "evaluation", "title": "Test", "done": 0, "total": 100},
     ],
 }
+_IN_EVALUATION = [
+    {"name": "memory", "title": "Memory", "done": 3, "total": 3},
+    {"name": "teaching", "title": "Learning", "done": 30, "total": 30},
+    {"name": "evaluation", "title": "Test", "done": 14, "total": 102},
+]
 _IMAGE = {"url": "/w/Zk3v…/images/5f0c2a9be17d4c6688aa01d3", "alt": "Specimen to classify"}
 _TEACHING = {
     "kind": "teaching",
@@ -24,6 +29,16 @@ _TEACHING = {
     "step": 5,
     "steps": 30,
     "image": _IMAGE,
+    "last_feedback": None,
+}
+_CHECK = {
+    "kind": "evaluation",
+    "position": 61,
+    "item": 15,
+    "items": 102,
+    "image": _IMAGE,
+    "instruction": "Merrow",
+    "prefetch": ["/w/Zk3v…/images/c19ad0f24b7e4d55a1b20c77"],
     "last_feedback": None,
 }
 _MEMORY = {
@@ -63,6 +78,10 @@ JOIN = [
 STATES = [
     _response("A memory round", {"session": _SESSION | {"stage": "memory"}, "task": _MEMORY}),
     _response("A teaching step", {"session": _SESSION, "task": _TEACHING}),
+    _response(
+        "An attention check of the evaluation",
+        {"session": _SESSION | {"stage": "evaluation", "stages": _IN_EVALUATION}, "task": _CHECK},
+    ),
 ]
 EXPOSURE = [
     _request("Start the display", {"position": 2}),
@@ -99,6 +118,23 @@ ANSWER_REPLIES = [
             },
             "session": _SESSION,
             "task": _TEACHING | {"position": 18, "step": 6},
+        },
+    ),
+]
+WITHDRAWAL = [_response("The answers would be deleted", {"deletes": True})]
+WITHDRAWN = [
+    _response(
+        "The session is over",
+        {
+            "session": _SESSION | {"stage": "withdrawn"},
+            "task": {
+                "kind": "done",
+                "outcome": "withdrawn",
+                "keeps_answers": False,
+                "score": None,
+                "completion_code": None,
+                "return_url": None,
+            },
         },
     ),
 ]

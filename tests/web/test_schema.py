@@ -92,6 +92,9 @@ def test_the_examples_look_like_real_replies():
     worker.go_to("teaching")
     real["teaching"] = worker.get().json()
     real["feedback"] = worker.answer_current().json()
+    worker.go_to("evaluation")
+    worker.answer_current()
+    real["evaluation"] = worker.get().json()
 
     states = list(example_values(calls["get_session"], "200").values())
     for example in states:

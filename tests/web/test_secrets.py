@@ -104,8 +104,9 @@ def assert_feedback_is_of_the_past(reply: dict) -> None:
     if task["kind"] in {"evaluation", "done"} and feedback:
         assert feedback["kind"] == "teaching"
     if task["kind"] == "evaluation":
-        keys = {"kind", "position", "item", "items", "image", "prefetch", "last_feedback"}
-        assert set(task) == keys
+        assert set(task) == {
+            "kind", "position", "item", "items", "image", "instruction", "prefetch", "last_feedback",
+        }  # fmt: skip
         # The feedback of the last teaching step comes with the first image, and none with the others.
         assert (task["last_feedback"] is None) == (task["item"] > 1)
     if task["kind"] == "teaching":

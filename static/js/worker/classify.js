@@ -72,6 +72,12 @@ function firstAnswer(buttons, paintedAt) {
   });
 }
 
+/** An attention check says what to choose; every other picture asks. */
+function question(instruction) {
+  const words = instruction ? `Attention check: choose “${instruction}” for this picture` : "Which one is it?";
+  return heading(words, { class: "panel-title", id: "question", "data-instruction": instruction });
+}
+
 /**
  * Shows the image and waits for the answer; the clock starts at the painted image.
  * @param {{screen: string, counter: string, task: import("./api.js").Task, classes: string[]}} question
@@ -80,7 +86,7 @@ function firstAnswer(buttons, paintedAt) {
 export async function askForClass({ screen, counter, task, classes }) {
   const buttons = classes.map(classButton);
   const room = el("div", { class: "specimen-room" });
-  const title = heading("Which one is it?", { class: "panel-title", id: "question" });
+  const title = question(task.instruction);
   const panel = el(
     "div",
     { class: "panel" },
