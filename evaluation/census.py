@@ -1,5 +1,6 @@
 """Where everybody of a study stands: one question to the database, and counts by arm from its answer."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -102,3 +103,33 @@ def by_arm(study: Study, groups: Iterable[Group]) -> dict[str, Tally]:
     known = sorted({group.arm for group in everybody if group.arm})
     arms = dict.fromkeys([*study.arm_names, *known, ""])
     return {arm: tally(group for group in everybody if group.arm == arm) for arm in arms}
+
+
+@dataclass(frozen=True)
+class Roll:
+    """Everybody who ever joined a study, and how many of them are excluded, by purpose."""
+
+    joined: Counter[str]
+    excluded: Counter[str]
+
+    @property
+    def counted(self) -> int:
+        """Those whose results count."""
+        live = Participant.Purpose.LIVE
+        return self.joined[live] - self.excluded[live]
+
+    @property
+    def uncounted(self) -> int:
+        return self.joined.total() - self.counted
+
+
+def roll(study: Study, using: str | None = None) -> Roll:
+    everybody = Participant.objects.using(using).filter(study=study).order_by()
+    joined: Counter[str] = Counter(dict.fromkeys(Participant.Purpose.values, 0))
+    excluded = joined.copy()
+    for purpose, is_excluded, count in everybody.values_list("purpose", "is_excluded").annotate(
+        Count("pk")
+    ):
+        joined[purpose] += count
+        excluded[purpose] += count * is_excluded
+    return Roll(joined, excluded)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from desk.switches import query_of, switch
+from evaluation.census import Roll, roll
 from evaluation.exports import (
     FORMATS,
     TABLES,
@@ -11,23 +13,55 @@ from evaluation.exports import (
     archive_chunks,
     archive_name,
     gain_csv,
+    gain_name,
     table_chunks,
     table_name,
 )
 from studies import audit
-from studies.models import AuditEntry, Study
+from studies.models import AuditEntry, Participant, Study
 
 from .base import Page, study_page
 
+# What a file can have beyond the plain rows of those who count.
+CHOICES = ("everyone", "identifiable")
+
 
 def downloads(request: HttpRequest, study: Study) -> HttpResponse:
-    context = {"tables": TABLES.values(), "formats": FORMATS.values()}
+    """Every file, of those who count or of everyone, with or without what names them."""
+    people = roll(study)
+    chosen = {name: "1" for name in CHOICES if request.GET.get(name) == "1"}
+    context = {
+        "tables": TABLES.values(),
+        "formats": FORMATS.values(),
+        "wanted": selection(request, study),
+        "query": query_of(chosen),
+        "switches": [
+            switch("Whose rows", "everyone", titles_of_people(people), chosen),
+            switch("Recruiters’ ids", "identifiable", {"": "Without", "1": "With"}, chosen),
+        ],
+        "left_out": left_out(people),
+    }
     return study_page(request, study, "admin/desk/downloads.html", "Downloads", context)
+
+
+def titles_of_people(people: Roll) -> dict[str, str]:
+    return {
+        "": f"Those who count ({people.counted})",
+        "1": f"Everyone ({people.joined.total()})",
+    }
+
+
+def left_out(people: Roll) -> str:
+    """Who is in the files of everyone alone, in words; nothing if nobody is."""
+    live, *others = Participant.Purpose
+    counts = {"excluded": people.excluded[live]}
+    counts |= {purpose.label: people.joined[purpose] for purpose in others}
+    return ", ".join(f"{count} {title}" for title, count in counts.items() if count)
 
 
 def gain(request: HttpRequest, study: Study) -> HttpResponseBase:
     """The teaching gain of a study as a streamed CSV file."""
-    name = f"{study.slug}-teaching-gain.csv"
+    name = gain_name(study)
     chunks = (line.encode() for line in gain_csv(study))
     return download(request, study, chunks, name, "text/csv; charset=utf-8")
 
@@ -49,7 +83,7 @@ def archive(request: HttpRequest, study: Study) -> HttpResponseBase:
 
 
 def selection(request: HttpRequest, study: Study) -> Selection:
-    return Selection(study, identifiable=request.GET.get("identifiable") == "1")
+    return Selection(study, **{name: request.GET.get(name) == "1" for name in CHOICES})
 
 
 def download(

@@ -4,36 +4,21 @@ import hashlib
 import io
 import json
 import zipfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
 from django.utils import timezone
 
-from studies.models import Example, Participant, Study
-from studies.software import software_version
+from studies.models import Study
 
 from .codebook import codebook_csv, codebook_markdown
-from .columns import participant_columns
-from .files import Selection, inner_name, pieces, study_of
-from .formats import csv_lines, json_value
+from .datasheet import Census, Datasheet
+from .files import Selection, inner_name, pieces, source_of
+from .formats import csv_lines
 from .snapshot import snapshot
 from .tables import TABLES, Table
-
-# What gets a worker paid, or belongs to the database alone, is no part of the record that is handed on.
-LEFT_OUT = {
-    "id",
-    "dataset",
-    "completion_code",
-    "return_url",
-    "next_ticket",
-    "next_pilot_ticket",
-    "current_version",
-    "owner",
-}
 
 
 class Outbox(io.RawIOBase):
@@ -53,24 +38,6 @@ class Outbox(io.RawIOBase):
         taken = bytes(self.waiting)
         self.waiting.clear()
         return taken
-
-
-class Census:
-    """How many people stand where, by arm, as the column `status` has it."""
-
-    def __init__(self, study: Study) -> None:
-        self.status = next(c.value for c in participant_columns(study) if c.name == "status")
-        self.by_arm: dict[str, Counter[str]] = {}
-
-    def counted(self, participants: Iterable[Participant]) -> Iterator[Participant]:
-        for participant in participants:
-            counts = self.by_arm.setdefault(participant.arm or "unassigned", Counter())
-            counts[str(self.status(participant))] += 1
-            yield participant
-
-    def as_json(self) -> dict[str, Any]:
-        by_status: Counter[str] = sum(self.by_arm.values(), Counter())
-        return {"total": by_status.total(), "by_status": by_status, "by_arm": self.by_arm}
 
 
 @dataclass
@@ -106,27 +73,21 @@ def archive_chunks(wanted: Selection) -> Iterator[bytes]:
     outbox = Outbox()
     moment = timezone.now()
     with snapshot() as using, zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
-        study = study_of(wanted, using)
-        census, records = Census(study), []
+        source = source_of(wanted, using)
+        census, records = Census(source.study), []
         for table in TABLES.values():
             record = Record(table, inner_name(wanted, table.name, "csv"))
-            rows = table.rows_of(study, using)
+            rows = table.rows_of(source)
             if table.name == "participants":
                 rows = census.counted(rows)
-            columns = table.columns(study, identifiable=wanted.identifiable)
+            columns = table.columns(source.study, identifiable=wanted.identifiable)
             content = record.hashed(pieces(csv_lines(columns, record.counted(rows))))
             yield from _member(archive, outbox, record.file, content, moment)
             records.append(record)
-        datasheet = {
-            "software": {"name": "JEDI Web", "version": software_version()},
-            "exported_at": json_value(moment),
-            "identifiable": wanted.identifiable,
-            "study": _settings(study),
-            "dataset": _dataset(study, using),
-            "participants": census.as_json(),
-            "tables": [record.as_json() for record in records],
-        }
-        texts = _codebooks(study, wanted.identifiable) | {"datasheet.json": _indented(datasheet)}
+        datasheet = Datasheet(wanted, source, moment).as_json(
+            census, [r.as_json() for r in records]
+        )
+        texts = _codebooks(wanted, source.study) | {"datasheet.json": _indented(datasheet)}
         for name, text in texts.items():
             yield from _member(archive, outbox, name, [text.encode()], moment)
     yield outbox.take()
@@ -149,33 +110,13 @@ def _member(
                 yield outbox.take()
 
 
-def _codebooks(study: Study, identifiable: bool) -> dict[str, str]:
+def _codebooks(wanted: Selection, study: Study) -> dict[str, str]:
     title = f"# Codebook of {study.slug}\n\n"
     return {
-        "codebook.md": title + codebook_markdown(study, identifiable=identifiable),
-        "codebook.csv": codebook_csv(study, identifiable=identifiable),
+        "codebook.md": title + codebook_markdown(study, identifiable=wanted.identifiable),
+        "codebook.csv": codebook_csv(study, identifiable=wanted.identifiable),
     }
 
 
 def _indented(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-def _settings(study: Study) -> dict[str, Any]:
-    names = [field.name for field in study._meta.concrete_fields if field.name not in LEFT_OUT]
-    return {name: json_value(getattr(study, name)) for name in names}
-
-
-def _dataset(study: Study, using: str) -> dict[str, Any]:
-    dataset = study.dataset
-    examples = Example.objects.using(using).filter(dataset=dataset).order_by()
-    return {
-        "name": dataset.name,
-        "version": dataset.version,
-        "key": dataset.key,
-        "negative_class": dataset.negative_class,
-        "positive_class": dataset.positive_class,
-        "extractor": dataset.extractor,
-        "seed": dataset.seed,
-        "images": dict(examples.values_list("split").annotate(Count("pk"))),
-    }

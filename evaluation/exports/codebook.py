@@ -5,7 +5,7 @@ import io
 
 from studies.models import Study
 
-from .columns import Column
+from .column import Column
 from .formats import cell
 from .tables import TABLES, Table
 

@@ -8,7 +8,7 @@ from studies.models import Study
 from .columns import gain_columns
 from .formats import FORMATS, csv_lines
 from .snapshot import snapshot
-from .tables import TABLES, participant_rows
+from .tables import TABLES, Source, participant_rows
 
 # Characters that are sent at once: a piece for every row would cost more than the row.
 PIECE = 64 * 1024
@@ -20,10 +20,13 @@ class Selection:
 
     study: Study
     identifiable: bool = False
+    everyone: bool = False
+    """Also pilots, previews, rehearsals and excluded people."""
 
     def mark(self, has_identifiable: bool) -> str:
         """What the name of a file says about the people in it."""
-        return "-identifiable" if self.identifiable and has_identifiable else ""
+        everyone = "-everyone" if self.everyone else ""
+        return everyone + ("-identifiable" if self.identifiable and has_identifiable else "")
 
 
 def table_name(wanted: Selection, table: str, extension: str) -> str:
@@ -43,15 +46,16 @@ def archive_name(wanted: Selection) -> str:
 def table_chunks(wanted: Selection, table: str, extension: str) -> Iterator[bytes]:
     """One table, in one format, of one moment."""
     with snapshot() as using:
-        study = study_of(wanted, using)
-        columns = TABLES[table].columns(study, identifiable=wanted.identifiable)
-        yield from pieces(FORMATS[extension].lines(columns, TABLES[table].rows_of(study, using)))
+        source = source_of(wanted, using)
+        columns = TABLES[table].columns(source.study, identifiable=wanted.identifiable)
+        yield from pieces(FORMATS[extension].lines(columns, TABLES[table].rows_of(source)))
 
 
-def study_of(wanted: Selection, using: str) -> Study:
+def source_of(wanted: Selection, using: str) -> Source:
     """The study as the snapshot has it."""
     studies = Study.objects.using(using).select_related("dataset").defer("dataset__insight")
-    return studies.prefetch_related("versions").get(pk=wanted.study.pk)
+    study = studies.prefetch_related("versions").get(pk=wanted.study.pk)
+    return Source(study, using, wanted.everyone)
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:
@@ -68,8 +72,12 @@ def pieces(lines: Iterable[str]) -> Iterator[bytes]:
         yield "".join(waiting).encode()
 
 
+def gain_name(study: Study) -> str:
+    return f"{study.slug}-teaching-gain.csv"
+
+
 def gain_csv(study: Study) -> Iterator[str]:
     """The teaching gain of a study, one line per participant in the order of joining."""
     with snapshot() as using:
-        stored = study_of(Selection(study), using)
-        yield from csv_lines(gain_columns(stored), participant_rows(stored, using))
+        source = source_of(Selection(study), using)
+        yield from csv_lines(gain_columns(source.study), participant_rows(source))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from .columns import Cell, Columns
+from .column import Cell, Columns
 
 # What spreadsheets take for the beginning of a formula; the wide signs are what some of them make of = + - @.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -8,12 +8,13 @@ from django.db.models import QuerySet
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.models import Participant, Study
+from studies.models import Participant, ParticipantQuerySet, SessionEvent, Study
 from teaching.models import TeachingStep
 
+from .column import Columns
 from .columns import (
-    Columns,
     evaluation_columns,
+    event_columns,
     memory_columns,
     participant_columns,
     teaching_columns,
@@ -24,45 +25,63 @@ CHUNK = 2000
 
 
 @dataclass(frozen=True)
+class Source:
+    """Where rows come from: a study as a connection sees it, and which of its people."""
+
+    study: Study
+    using: str
+    everyone: bool = False
+    """Also pilots, previews, rehearsals and excluded people."""
+
+    def people(self) -> ParticipantQuerySet:
+        own = Participant.objects.using(self.using).filter(study=self.study)
+        return own if self.everyone else own.counted()
+
+
+@dataclass(frozen=True)
 class Table:
     name: str
     title: str
     description: str
     columns_of: Callable[[Study], Columns]
-    rows_of: Callable[[Study, str], Iterator[Any]]
-    """The rows of a study, through the connection with this name."""
+    rows_of: Callable[[Source], Iterator[Any]]
 
     def columns(self, study: Study, *, identifiable: bool) -> Columns:
         """All columns, or those that name nobody."""
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
-def participant_rows(study: Study, using: str) -> Iterator[Participant]:
-    rows = Participant.objects.using(using).counted().filter(study=study).order_by("pk")
-    joined_to = Origins(study)
-    for participant in rows.iterator(chunk_size=CHUNK):
+def participant_rows(source: Source) -> Iterator[Participant]:
+    joined_to = Origins(source.study)
+    for participant in source.people().order_by("pk").iterator(chunk_size=CHUNK):
         joined_to(participant)
         yield participant
 
 
-def teaching_rows(study: Study, using: str) -> Iterator[TeachingStep]:
-    return _task_rows(TeachingStep.objects.using(using).select_related("example"), study)
+def teaching_rows(source: Source) -> Iterator[TeachingStep]:
+    return _rows_of_people(TeachingStep.objects.select_related("example"), source)
 
 
-def evaluation_rows(study: Study, using: str) -> Iterator[EvaluationItem]:
-    return _task_rows(EvaluationItem.objects.using(using).select_related("example"), study)
+def evaluation_rows(source: Source) -> Iterator[EvaluationItem]:
+    return _rows_of_people(EvaluationItem.objects.select_related("example"), source)
 
 
-def memory_rows(study: Study, using: str) -> Iterator[MemoryRound]:
-    return _task_rows(MemoryRound.objects.using(using), study)
+def memory_rows(source: Source) -> Iterator[MemoryRound]:
+    return _rows_of_people(MemoryRound.objects.all(), source)
 
 
-# What the columns of a task never read, and would be built anew for every row.
+def event_rows(source: Source) -> Iterator[SessionEvent]:
+    return _rows_of_people(SessionEvent.objects.all(), source, "at", "pk")
+
+
+# What the columns of a task or an event read of its participant; the rest would be built anew for every row.
+READ = {
+    "id", "study", "version", "code", "arm", "purpose", "is_excluded", "software_version", "seed",
+}  # fmt: skip
 UNREAD = [
     f"participant__{field.name}"
     for field in Participant._meta.concrete_fields
-    if field.name
-    not in {"id", "study", "version", "code", "arm", "purpose", "software_version", "seed"}
+    if field.name not in READ
 ]
 
 
@@ -80,15 +99,15 @@ class Origins:
         participant.settings = self.settings[participant.version_id]
 
 
-def _task_rows(tasks: QuerySet[Any], study: Study) -> Iterator[Any]:
-    """Participant by participant, each one's tasks in order; all share one object of the study."""
-    people = Participant.objects.counted().filter(study=study)
-    rows = tasks.filter(participant__in=people).select_related("participant").defer(*UNREAD)
-    ordered = rows.order_by("participant_id", "position")
-    joined_to = Origins(study)
-    for task in ordered.iterator(chunk_size=CHUNK):
-        joined_to(task.participant)
-        yield task
+def _rows_of_people(rows: QuerySet[Any], source: Source, *order: str) -> Iterator[Any]:
+    """Participant by participant, each one's rows in order; all share one object of the study."""
+    own = rows.using(source.using).filter(participant__in=source.people())
+    light = own.select_related("participant").defer(*UNREAD)
+    joined_to = Origins(source.study)
+    ordered = light.order_by("participant_id", *(order or ("position",)))
+    for row in ordered.iterator(chunk_size=CHUNK):
+        joined_to(row.participant)
+        yield row
 
 
 TABLES = {
@@ -123,6 +142,14 @@ TABLES = {
             "One row per round of the memory test, practice included.",
             memory_columns,
             memory_rows,
+        ),
+        Table(
+            "events",
+            "Events",
+            "One row per thing that a worker's page noticed around its tasks: opened, out of sight and back, server "
+            "not reached and reached again, errors. At most 500 for each participant.",
+            event_columns,
+            event_rows,
         ),
     )
 }

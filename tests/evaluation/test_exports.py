@@ -11,7 +11,7 @@ import sys
 import zipfile
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -35,11 +35,18 @@ from evaluation.exports import (
     table_name,
 )
 from evaluation.exports.codebook import codebook_csv, codebook_markdown
-from evaluation.exports.columns import Kind
+from evaluation.exports.column import Kind
 from evaluation.exports.formats import json_value
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
+from studies.models import (
+    AuditEntry,
+    Participant,
+    SessionEvent,
+    Study,
+    StudyShare,
+    StudyVersion,
+)
 from studies.software import software_version
 from teaching.models import TeachingStep
 from tests.builders import make_study
@@ -54,6 +61,7 @@ WHOSE = {
     "participant": "participant__code",
     "arm": "participant__arm",
     "purpose": "participant__purpose",
+    "is_excluded": "participant__is_excluded",
     "study_version": "participant__version__number",
     "configuration_hash": "participant__version__hash",
     "software_version": "participant__software_version",
@@ -80,12 +88,14 @@ STORED: dict[str, tuple[Any, dict[str, str]]] = {
     "teaching": (TeachingStep, WHOSE | IMAGE),
     "evaluation": (EvaluationItem, WHOSE | IMAGE),
     "memory": (MemoryRound, WHOSE),
+    "events": (SessionEvent, WHOSE),
 }
 WORKED_OUT = {
     "participants": {"status", "memory_length_1", "memory_length_2", "duration_s", "first_button"},
     "teaching": {"true_class", "answer_class"},
-    "evaluation": {"true_class", "answer_class"},
+    "evaluation": {"true_class", "answer_class", "is_passed"},
     "memory": {"is_practice"},
+    "events": set(),
 }  # fmt: skip
 
 
@@ -98,9 +108,23 @@ def study() -> Study:
         worker = Worker(study)
         worker.go_to(stage)
         worker.answer_current()
+        note_events(worker.participant)
     Worker(study).answer(position=1, agree=False)
     Worker(make_study(dataset=study.dataset)).go_to("teaching")
     return study
+
+
+def note_events(participant: Participant) -> None:
+    """As a page may send them: not in the order in which they happened."""
+    for minute, (kind, detail) in enumerate([("shown", ""), ("error", "=1+1"), ("opened", "né")]):
+        SessionEvent.objects.create(
+            participant=participant,
+            kind=kind,
+            detail=detail,
+            position=minute + 1,
+            client_ms=minute / 7,
+            at=participant.created_at - timedelta(minutes=minute),
+        )
 
 
 def text_of(study: Study, table: str, extension: str, identifiable: bool = True) -> str:
@@ -167,7 +191,8 @@ def stored_values(study: Study, table: str, names: list[str]) -> list[tuple[Any,
         rows = model.objects.filter(study=study).order_by("pk")
     else:
         rows = model.objects.filter(participant__study=study)
-        rows = rows.order_by("participant_id", "position")
+        order = ("at", "pk") if model is SessionEvent else ("position",)
+        rows = rows.order_by("participant_id", *order)
     return list(rows.values_list(*(paths.get(name, name) for name in names)))
 
 
@@ -196,7 +221,7 @@ def test_what_is_worked_out_follows_from_what_is_stored(study):
 
 def test_every_field_of_a_task_is_in_its_table():
     kept_elsewhere = {"id", "participant", "example"}
-    for table in ("teaching", "evaluation", "memory"):
+    for table in ("teaching", "evaluation", "memory", "events"):
         names = {c.name for c in TABLES[table].columns(Study(), identifiable=False)}
         fields = {field.name for field in STORED[table][0]._meta.concrete_fields}
         assert fields - kept_elsewhere <= names
@@ -284,7 +309,7 @@ def test_the_data_dictionary_ends_with_the_codebook():
 def test_the_zip_has_all_tables_with_their_codebook_and_a_datasheet(study):
     content = unpacked(study)
     assert list(content) == [
-        "participants.csv", "teaching.csv", "evaluation.csv", "memory.csv",
+        "participants.csv", "teaching.csv", "evaluation.csv", "memory.csv", "events.csv",
         "codebook.md", "codebook.csv", "datasheet.json",
     ]  # fmt: skip
     for table in TABLES:
@@ -325,7 +350,7 @@ def test_an_empty_study_has_files_too():
 
 
 @pytest.mark.django_db
-def test_a_table_is_three_statements_and_a_zip_eight_however_many_rows_there_are(study):
+def test_a_table_is_three_statements_and_a_zip_ten_however_many_rows_there_are(study):
     for _ in range(2):
         for table in TABLES:
             with CaptureQueriesContext(connection) as sent:
@@ -333,7 +358,7 @@ def test_a_table_is_three_statements_and_a_zip_eight_however_many_rows_there_are
             assert len(sent) == 3
         with CaptureQueriesContext(connection) as sent:
             unpacked(study, identifiable=True)
-        assert len(sent) == 8
+        assert len(sent) == 10
         Worker(study).go_to("done")
 
 
@@ -341,7 +366,7 @@ def test_a_table_is_three_statements_and_a_zip_eight_however_many_rows_there_are
 def test_rows_are_sent_while_more_are_read(study, monkeypatch):
     """A table that never ends: whoever gathers it first never sends anything."""
     step = TeachingStep.objects.select_related("participant__study__dataset", "example").first()
-    endless = replace(TABLES["teaching"], rows_of=lambda study, using: itertools.repeat(step))
+    endless = replace(TABLES["teaching"], rows_of=lambda source: itertools.repeat(step))
     monkeypatch.setitem(TABLES, "teaching", endless)
     for extension in FORMATS:
         chunks = table_chunks(Selection(study), "teaching", extension)
@@ -452,7 +477,8 @@ def test_the_command_says_what_to_do_instead(tmp_path):
 def test_a_file_that_was_cut_off_is_not_left_behind(tmp_path, monkeypatch):
     study = make_study()
 
-    def broken(study: Study, using: str) -> Any:
+    def broken(source: Any) -> Any:
+        study = source.study
         yield Participant(study=study, version=StudyVersion(study=study, number=1))
         raise RuntimeError("the database went away")
 

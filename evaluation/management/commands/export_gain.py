@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.exports import gain_csv
-from studies.models import Study
+from evaluation.exports import gain_csv, gain_name
+from studies import audit
+from studies.models import AuditEntry, Study
 
 
 class Command(BaseCommand):
@@ -22,6 +23,7 @@ class Command(BaseCommand):
         if study is None:
             names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
             raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
+        audit.record(AuditEntry.Action.EXPORT, f"Wrote {gain_name(study)}.", study=study)
         if options["output"] is None:
             for line in gain_csv(study):
                 self.stdout.write(line, ending="")

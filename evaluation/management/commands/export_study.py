@@ -16,7 +16,14 @@ from evaluation.exports import (
     table_chunks,
     table_name,
 )
-from studies.models import Study
+from studies import audit
+from studies.models import AuditEntry, Study
+
+# What a name says of the people in a file, and a name that somebody chooses must say too.
+MARKS = {
+    "-identifiable": "The file would tell who took part",
+    "-everyone": "The file would have people in it who do not count",
+}
 
 
 class Command(BaseCommand):
@@ -38,18 +45,26 @@ class Command(BaseCommand):
         parser.add_argument(
             "--identifiable", action="store_true", help="with the ids of the recruitment platform"
         )
+        parser.add_argument(
+            "--everyone",
+            action="store_true",
+            help="also pilots, previews, rehearsals and excluded people",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = Selection(study_named(options["study"]), options["identifiable"])
+        study = study_named(options["study"])
+        wanted = Selection(study, options["identifiable"], options["everyone"])
         if options["zip"]:
             name, chunks = archive_name(wanted), archive_chunks(wanted)
         else:
             kind = (options["table"], options["format"])
             name, chunks = table_name(wanted, *kind), table_chunks(wanted, *kind)
-        if options["output"] is not None:
-            write_whole(place_of(options["output"], name), chunks)
-        elif options["zip"]:
+        if options["zip"] and options["output"] is None:
             raise CommandError(f"A zip is not for the screen. Add --output {name}.")
+        place = options["output"] and place_of(options["output"], name)
+        audit.record(AuditEntry.Action.EXPORT, f"Wrote {name}.", study=study)
+        if place:
+            write_whole(place, chunks)
         else:
             self.print(chunks)
 
@@ -68,12 +83,11 @@ def study_named(slug: str) -> Study:
 
 
 def place_of(output: Path, name: str) -> Path:
-    """Where the file goes. A file with people's ids says so by its name, whoever chooses the name."""
+    """Where the file goes. Its name says what is special about the people in it, whoever chooses the name."""
     place = output / name if output.is_dir() else output
-    if "-identifiable" in name and "-identifiable" not in place.name:
-        raise CommandError(
-            f"The file would tell who took part, and its name must say so: --output {name}"
-        )
+    for mark, reason in MARKS.items():
+        if mark in name and mark not in place.name:
+            raise CommandError(f"{reason}, and its name must say so: --output {name}")
     if not place.parent.is_dir():
         raise CommandError(f"There is no folder {place.parent}. Make it first.")
     return place
