@@ -13,7 +13,7 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from . import api_examples as examples
-from . import services
+from . import services, withdrawal
 from .models import Participant, Study
 
 MAX_POSITION = 1_000_000
@@ -115,6 +115,12 @@ class AnswerReply(StateReply):
     feedback = serializers.DictField(allow_null=True)
 
 
+class WithdrawalReply(serializers.Serializer[Any]):
+    deletes = serializers.BooleanField(
+        help_text="Whether a withdrawal deletes what was answered, or keeps it. Tell the worker before."
+    )
+
+
 class ErrorDetail(serializers.Serializer[Any]):
     code = serializers.CharField()
     message = serializers.CharField()
@@ -183,3 +189,25 @@ class Answers(APIView):
             payload=form.validated_data,
         )
         return Response(reply)
+
+
+class Withdrawal(APIView):
+    @extend_schema(
+        operation_id="get_withdrawal",
+        responses={200: WithdrawalReply, **error_responses(404)},
+        examples=examples.WITHDRAWAL,
+    )
+    def get(self, request: Request, token: str) -> Response:
+        """What a withdrawal would do, by the study's settings."""
+        return Response({"deletes": withdrawal.deletes(participant_or_404(token))})
+
+    @extend_schema(
+        operation_id="withdraw",
+        request=None,
+        responses={200: StateReply, **error_responses(404, 410)},
+        examples=examples.WITHDRAWN,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Leave the study for good. Again is a no-op; a session that has ended otherwise cannot be left."""
+        participant = withdrawal.withdraw(participant_or_404(token))
+        return Response(services.session_state(participant))

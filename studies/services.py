@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from . import audit, stages, states
+from . import audit, stages, states, withdrawal
 from .errors import (
     AlreadyAnswered,
     InvalidAnswer,
@@ -25,12 +25,18 @@ from .errors import (
 )
 from .invitations import purpose_of
 from .models import AuditEntry, Dataset, Participant, Study, StudyVersion
+from .signals import session_finished
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # "Last seen" is for time-outs of hours: a reload need not write it every time.
 LAST_SEEN_STEP = timedelta(seconds=15)
+OUTCOMES: dict[str, str] = {
+    Participant.Stage.DONE: "completed",
+    Participant.Stage.DECLINED: "declined",
+    Participant.Stage.WITHDRAWN: "withdrawn",
+}
 
 
 @dataclass(frozen=True)
@@ -127,7 +133,7 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
 def session_state(participant: Participant, current: Current | None = None) -> Json:
     """What the browser may know now: the session, its progress and the current task."""
     if participant.is_under_way:
-        current = current or stages.named(participant.stage).current(participant)
+        current = current or _current(participant)
     return {
         "session": {
             "code": participant.code,
@@ -138,6 +144,11 @@ def session_state(participant: Participant, current: Current | None = None) -> J
         },
         "task": current.task if current else _done_task(participant),
     }
+
+
+def _current(participant: Participant) -> Current:
+    with withdrawal.noticed(participant):
+        return stages.named(participant.stage).current(participant)
 
 
 def _progress(participant: Participant, done_in_current: int) -> list[Json]:
@@ -166,11 +177,18 @@ def _done_task(participant: Participant) -> Json:
     has_score = is_completed and study.shows_score and participant.evaluation_accuracy is not None
     return {
         "kind": "done",
-        "outcome": "completed" if is_completed else "declined",
+        "outcome": OUTCOMES[participant.stage],
+        "keeps_answers": is_completed or _keeps_answers(participant),
         "score": {"evaluation_accuracy": participant.evaluation_accuracy} if has_score else None,
         "completion_code": study.completion_code or None if is_completed else None,
         "return_url": participant.return_url if is_completed else None,
     }
+
+
+def _keeps_answers(participant: Participant) -> bool:
+    """Who declined has given none; who withdrew was told before."""
+    has_withdrawn = participant.stage == Participant.Stage.WITHDRAWN
+    return has_withdrawn and not withdrawal.deletes(participant)
 
 
 def touch(participant: Participant) -> None:
@@ -190,7 +208,8 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
         return _repeat(participant, position, payload)
     stage = stages.named(participant.stage)
     answer = _validated(stage, participant, payload)
-    plan = stage.plan(participant, answer)
+    with withdrawal.noticed(participant):
+        plan = stage.plan(participant, answer)
     if following := stages.after(stage.name):
         following.warm_up(participant.settings)
     with transaction.atomic():
@@ -224,6 +243,8 @@ def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> 
         stage.finish(participant)
         _advance(participant, stage)
     participant.save(update_fields=_changed(participant, before))
+    if participant.stage == Participant.Stage.DONE:
+        session_finished.send(sender=Participant, participant=participant)
     return taken
 
 
@@ -246,6 +267,8 @@ def _advance(participant: Participant, stage: Stage) -> None:
 
 def _repeat(participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
     """Answers a position that was answered before: the same content gets the same feedback, other content 409."""
+    if participant.stage in (Participant.Stage.WITHDRAWN, Participant.Stage.ABANDONED):
+        raise SessionOver
     for stage in stages.flow():
         recorded = stage.recorded(participant, position)
         if recorded is None:

@@ -11,4 +11,5 @@ urlpatterns = [
     path("api/studies/<slug:slug>/sessions/", api.Join.as_view(), name="api-join"),
     path("api/sessions/<str:token>/", api.Session.as_view(), name="api-session"),
     path("api/sessions/<str:token>/answers/", api.Answers.as_view(), name="api-answers"),
+    path("api/sessions/<str:token>/withdrawal/", api.Withdrawal.as_view(), name="api-withdrawal"),
 ]

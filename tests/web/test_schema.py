@@ -14,7 +14,7 @@ from schemathesis import checks
 from tests.builders import make_study
 from tests.worker import Worker
 
-OPERATIONS = {"join_study", "get_session", "answer", "begin_exposure"}
+OPERATIONS = {"join_study", "get_session", "answer", "begin_exposure", "get_withdrawal", "withdraw"}
 CHECKED = [
     checks.not_a_server_error,
     checks.status_code_conformance,

@@ -1,0 +1,71 @@
+"""Withdrawing: a worker stops, and what was answered is deleted or kept, as the study said beforehand."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from . import audit
+from .errors import SessionError, SessionOver
+from .models import AuditEntry, Participant, Study
+
+# The bare row that stays, so that counts and attrition stay true: random names, the arm, and when it ended.
+KEPT = (
+    "id", "study", "version", "software_version", "purpose", "is_excluded", "code", "token", "seed",
+    "stage", "arm", "ticket", "created_at", "last_seen_at", "finished_at",
+)  # fmt: skip
+
+
+def deletes(participant: Participant) -> bool:
+    """Whether a withdrawal deletes, by the settings that this participant joined under."""
+    return bool(participant.settings.on_withdrawal == Study.Withdrawal.DELETE)
+
+
+def withdraw(participant: Participant) -> Participant:
+    """Ends the session for good; again is a no-op. What has ended otherwise cannot be withdrawn from."""
+    with transaction.atomic():
+        locked = Participant.objects.select_for_update().get(pk=participant.pk)
+        if locked.stage == Participant.Stage.WITHDRAWN:
+            return locked
+        if locked.has_expired or not locked.is_under_way:
+            raise SessionOver("This session has ended, so there is nothing to withdraw from.")
+        _end(locked)
+    return locked
+
+
+def _end(participant: Participant) -> None:
+    participant.stage = Participant.Stage.WITHDRAWN
+    participant.finished_at = participant.last_seen_at = timezone.now()
+    became = "kept"
+    if deletes(participant):
+        forget(participant)
+        became = "deleted"
+    participant.save()
+    detail = f"{participant.code} withdrew; the answers so far were {became}."
+    audit.record(AuditEntry.Action.WITHDRAW, detail, study=participant.study, actor=audit.WORKER)
+
+
+def forget(participant: Participant) -> None:
+    """Deletes every row that belongs to the participant, and empties all of its own that need not stay."""
+    for relation in Participant._meta.related_objects:
+        if relation.on_delete is models.CASCADE:
+            rows = relation.related_model._base_manager.filter(**{relation.field.name: participant})
+            rows.delete()
+    for field in Participant._meta.concrete_fields:
+        if field.name not in KEPT:
+            setattr(participant, field.attname, field.get_default())
+
+
+@contextmanager
+def noticed(participant: Participant) -> Iterator[None]:
+    """For reading tasks: they vanish in the middle of it when the worker withdraws in another tab."""
+    try:
+        yield
+    except SessionError:
+        raise
+    except Exception as error:
+        standing = Participant.objects.exclude(stage=Participant.Stage.WITHDRAWN)
+        if standing.filter(pk=participant.pk).exists():
+            raise
+        raise SessionOver from error
