@@ -51,6 +51,8 @@ class Draft:
     teaching: Sequence[LabelledImage]
     features: NDArray[np.float64]
     evaluation: Sequence[LabelledImage]
+    evaluation_features: NDArray[np.float64] | None = None
+    """one row per evaluation image, in the same coordinates; for learners that are simulated"""
     target: NDArray[np.float64] | None = None
     """w* (d + 1,), the bias last; the pool's own if left out"""
     extractor: str = ""
@@ -87,12 +89,19 @@ def create_dataset(
     try:
         _write_images(dataset, examples, [*teaching, *draft.evaluation])
         pools.save(dataset, pool)
+        _write_evaluation(dataset, draft)
         draft.keep(dataset.folder)
         _save_rows(dataset, examples, on_saved)
     except BaseException:
         shutil.rmtree(dataset.folder, ignore_errors=True)
         raise
     return dataset
+
+
+def _write_evaluation(dataset: Dataset, draft: Draft) -> None:
+    if draft.evaluation_features is not None:
+        seen_from_the_pool = draft.evaluation_features - draft.features.mean(axis=0)
+        pools.save_evaluation(dataset, with_constant(seen_from_the_pool))
 
 
 def next_version(name: str) -> int:
@@ -102,8 +111,11 @@ def next_version(name: str) -> int:
 
 def with_bias(features: NDArray[np.float64]) -> NDArray[np.float64]:
     """The features about their mean, with a constant one: teaching works on centred features only."""
-    centred = features - features.mean(axis=0)
-    return np.column_stack([centred, np.ones(len(centred))])
+    return with_constant(features - features.mean(axis=0))
+
+
+def with_constant(features: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.column_stack([features, np.ones(len(features))])
 
 
 def _examples(

@@ -15,7 +15,7 @@ from teaching.engine import Pool
 
 from .creation import Draft, Insight, LabelledImage, create_dataset
 from .examination import Examined
-from .extractors import EXTRACTORS, describe_all, save
+from .extractors import EXTRACTORS, Description, Extractor, describe_all, save
 from .insight import insight_of
 from .models import Import
 from .preparation import Prepared
@@ -45,6 +45,7 @@ def finish(
         teaching=_labelled(examined, examined.teaching),
         features=features,
         evaluation=_labelled(examined, examined.evaluation),
+        evaluation_features=fitted.transform(_described_evaluation(examined, extractor)),
         target=fit_target(features, labels, accuracy=accuracy).concept,
         extractor=name,
         duplicates=len(examined.duplicates.groups),
@@ -53,6 +54,13 @@ def finish(
     )
     insight = partial(_insight, draft, accuracy, examined.shortcuts)
     return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
+
+
+def _described_evaluation(examined: Examined, extractor: Extractor) -> Description:
+    images = examined.evaluation
+    if examined.source.features is not None:
+        return examined.source.features[[image.row for image in images]]
+    return describe_all(extractor, [image.file for image in images])
 
 
 def insight_into(draft: Draft) -> Insight:

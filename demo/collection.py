@@ -25,6 +25,7 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
         teaching=draw(pool),
         features=butterflies.features(pool),
         evaluation=draw(tests),
+        evaluation_features=butterflies.features(tests),
         extractor="traits",
     )
     return create_dataset(replace(draft, insight=insight_into(draft)))

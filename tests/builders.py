@@ -44,6 +44,9 @@ def make_dataset(
 
     teaching_labels, evaluation_labels = labels(teaching), labels(evaluation)
     features = separation * teaching_labels[:, None] + rng.standard_normal((teaching, 2))
+    unseen = separation * evaluation_labels[:, None] + np.random.default_rng(seed).standard_normal(
+        (evaluation, 2)
+    )
     settings: dict[str, Any] = {
         "name": f"Data set {next(_numbers)}",
         "negative_class": "wild",
@@ -55,6 +58,7 @@ def make_dataset(
         teaching=images(teaching_labels),
         features=features,
         evaluation=images(evaluation_labels),
+        evaluation_features=unseen,
     )
     return create_dataset(draft)
 
