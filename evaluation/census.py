@@ -14,7 +14,7 @@ UNDER_WAY = "under way"
 MARKS = (
     (Stage.DONE, Q(stage=Stage.DONE)),
     (Stage.EVALUATION, Q(evaluation_started_at__isnull=False)),
-    (Stage.TEACHING, Q(teaching_started_at__isnull=False)),
+    (Stage.TEACHING, Q(teaching_started_at__isnull=False) | ~Q(arm="")),
     (Stage.MEMORY, Q(consented_at__isnull=False)),
 )
 

@@ -138,6 +138,19 @@ WITHDRAWN = [
         },
     ),
 ]
+EVENTS = [
+    _request(
+        "Out of sight and back",
+        {
+            "sent_ms": 65200.0,
+            "events": [
+                {"kind": "hidden", "client_ms": 60120.5, "position": 17},
+                {"kind": "shown", "client_ms": 64890.0, "position": 17},
+            ],
+        },
+    ),
+    _response("Kept", {"kept": 2}),
+]
 _ERRORS = {
     400: (
         "invalid",

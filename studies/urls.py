@@ -1,6 +1,6 @@
 from django.urls import path
 
-from . import api, views
+from . import api, api_events, views
 
 urlpatterns = [
     path("", views.home, name="home"),
@@ -11,5 +11,6 @@ urlpatterns = [
     path("api/studies/<slug:slug>/sessions/", api.Join.as_view(), name="api-join"),
     path("api/sessions/<str:token>/", api.Session.as_view(), name="api-session"),
     path("api/sessions/<str:token>/answers/", api.Answers.as_view(), name="api-answers"),
+    path("api/sessions/<str:token>/events/", api_events.Events.as_view(), name="api-events"),
     path("api/sessions/<str:token>/withdrawal/", api.Withdrawal.as_view(), name="api-withdrawal"),
 ]

@@ -14,7 +14,9 @@ from schemathesis import checks
 from tests.builders import make_study
 from tests.worker import Worker
 
-OPERATIONS = {"join_study", "get_session", "answer", "begin_exposure", "get_withdrawal", "withdraw"}
+OPERATIONS = {
+    "join_study", "get_session", "answer", "begin_exposure", "note_events", "get_withdrawal", "withdraw",
+}  # fmt: skip
 CHECKED = [
     checks.not_a_server_error,
     checks.status_code_conformance,
