@@ -81,5 +81,9 @@ export function createApi(url, { watcher, onState }) {
     startExposure: (position) => call("exposures/", { position }),
     /** @returns {Promise<State>} */
     answer: (answer) => call("answers/", answer),
+    /** @returns {Promise<{deletes: boolean}>} what a withdrawal would do */
+    withdrawal: () => untilItSucceeds(() => send(`${url}withdrawal/`, null), watcher),
+    /** @returns {Promise<State>} */
+    withdraw: () => call("withdrawal/", {}),
   };
 }

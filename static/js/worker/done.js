@@ -50,31 +50,49 @@ function scoreLine({ evaluation_accuracy: accuracy }) {
   );
 }
 
-function nextStep(task) {
-  if (task.return_url) return "Please use the button below to finish, so that your part is registered.";
-  if (task.completion_code) return "Please enter this code on the site you came from.";
-  return "You may close this page now.";
-}
+const RETURN_THE_TASK = "If you came from a recruitment site, please return the task there.";
+
+/** What is said at each end of a session. */
+const ENDS = {
+  completed: {
+    screen: "done",
+    title: "Thank you",
+    lead: () => "You have finished the study, and every answer is safely stored.",
+    next: ({ return_url: url, completion_code: code }) => {
+      if (url) return "Please use the button below to finish, so that your part is registered.";
+      return code ? "Please enter this code on the site you came from." : "You may close this page now.";
+    },
+  },
+  declined: {
+    screen: "declined",
+    title: "That is fine",
+    lead: () => "You chose not to take part, and no answers are kept. Thank you for your time.",
+    next: () => "You may close this page now.",
+  },
+  withdrawn: {
+    screen: "withdrawn",
+    title: "You have withdrawn",
+    lead: ({ keeps_answers: isKept }) =>
+      isKept
+        ? "Your session has ended, and what you answered until then is kept. Thank you for your time."
+        : "Your session has ended, and everything you did here was deleted. Thank you for your time.",
+    next: () => RETURN_THE_TASK,
+  },
+};
 
 /** @param {import("./api.js").State} state */
 export function showDone({ session, task }) {
-  const isDeclined = task.outcome === "declined";
+  const end = ENDS[task.outcome];
   showScreen(
     screenRoot(
-      isDeclined ? "declined" : "done",
+      end.screen,
       { className: "is-calm is-done" },
       icon("art-teaching", "art is-teaching"),
-      heading(isDeclined ? "That is fine" : "Thank you"),
-      el(
-        "p",
-        { class: "lead" },
-        isDeclined
-          ? "You chose not to take part, and no answers are kept. Thank you for your time."
-          : "You have finished the study, and every answer is safely stored.",
-      ),
+      heading(end.title),
+      el("p", { class: "lead" }, end.lead(task)),
       task.score ? scoreLine(task.score) : null,
       task.completion_code ? completionCode(task.completion_code) : null,
-      el("p", { id: "next-step" }, nextStep(task)),
+      el("p", { id: "next-step" }, end.next(task)),
       task.return_url ? returnLink(task.return_url) : null,
       el("p", { class: "soft" }, `Your reference for questions to the researchers: ${session.code}`),
     ),

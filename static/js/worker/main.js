@@ -6,11 +6,13 @@ import { takeConsent } from "./consent.js";
 import { showNote } from "./dom.js";
 import { showDone, showNotFound, showOver, showProblem } from "./done.js";
 import { takeEvaluationItem } from "./evaluation.js";
+import { createEvents } from "./events.js";
 import { takeMemoryRound } from "./memory.js";
 import { createOverlay } from "./overlay.js";
 import { showProgress } from "./progress.js";
 import { createTab } from "./tab.js";
 import { takeTeachingStep } from "./teaching.js";
+import { createWithdrawal } from "./withdraw.js";
 
 const TASKS = {
   consent: takeConsent,
@@ -58,9 +60,20 @@ function showEnd(error) {
 }
 
 const { apiUrl, minWidth, minHeight } = document.getElementById("stage").dataset;
-const overlay = createOverlay();
+const events = createEvents(apiUrl);
+const overlay = events.watching(createOverlay());
+const withdrawal = createWithdrawal();
+const api = createApi(apiUrl, {
+  watcher: overlay,
+  onState({ session, task }) {
+    events.at(task);
+    showProgress(session);
+    withdrawal.at(session.stage);
+  },
+});
+withdrawal.serve(api);
 takePart({
-  api: createApi(apiUrl, { watcher: overlay, onState: ({ session }) => showProgress(session) }),
+  api,
   device: { minWidth: Number(minWidth), minHeight: Number(minHeight) },
   isChecked: false,
   overlay,

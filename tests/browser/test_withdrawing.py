@@ -1,0 +1,42 @@
+"""Leaving in the middle: a quiet link, a question that tells what happens, and a last page."""
+
+from tests.site import Site
+
+from . import records
+from .conftest import PHONE, Join, MakeStudy, Visit
+
+
+def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, join: Join) -> None:
+    worker = join("teaching")
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    visitor.page.click("#withdraw")
+    assert "deleted at once" in visitor.text("#withdraw-dialog")
+    # The keys of the task behind the question answer nothing.
+    visitor.page.keyboard.press("ArrowLeft")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.wait_for_selector("#withdraw-dialog", state="detached")
+    assert records.given_labels(site, worker.token) == {}
+    visitor.page.click("#withdraw")
+    visitor.page.click("#withdraw-confirm")
+    visitor.see("withdrawn")
+    assert "everything you did here was deleted" in visitor.text("[data-screen]")
+    assert not visitor.page.is_visible("#withdraw")
+    assert records.participant(site, worker.token, "stage", "beta") == ("withdrawn", None)
+    assert records.memory_rounds(site, worker.token) == []
+    assert records.teaching_steps(site, worker.token) == []
+
+
+def test_a_study_may_keep_the_answers_and_says_so_first(
+    site: Site, visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    worker = join("evaluation", study(on_withdrawal="keep"))
+    steps = records.teaching_steps(site, worker.token)
+    visitor = visit(f"/w/{worker.token}/", **PHONE)
+    visitor.page.tap("#withdraw")
+    assert "answered so far is kept" in visitor.text("#withdraw-dialog")
+    visitor.page.tap("#withdraw-confirm")
+    visitor.see("withdrawn")
+    assert "is kept" in visitor.text("[data-screen]")
+    assert records.teaching_steps(site, worker.token) == steps
