@@ -18,8 +18,8 @@ WHY_WINDOW = (
     "The paper's text has a plain argmin over the pool. That rule sticks: an example's estimate does not depend on "
     "its own answer, so what was best is best again and the same example comes many times in a row. With a repeat "
     "window, what the last ⌊2/(1−β) + ½⌋ steps showed is left out (2 for IMT). The window is the default in JEDI "
-    "Web: a person who was just told the answer learns nothing from the same image, and the published numbers of "
-    "different examples in the harmonic experiments fit a window and not the plain argmin. Both are shown."
+    "Web: a person who was just told the answer learns nothing from the same image, and for larger β the published "
+    "numbers of different examples are far above what the plain argmin shows. Both are given side by side."
 )
 
 
@@ -43,6 +43,11 @@ class Condition:
         name = SHORT_NAMES.get(self.teacher, "JEDI")
         name += f" β = {self.beta:g}" if self.beta else ""
         return name if self.cap is None else f"{name}, window ≤ {self.cap}"
+
+    @property
+    def short_title(self) -> str:
+        """What a legend calls the teacher."""
+        return self.title.removeprefix("JEDI ")
 
     @property
     def window(self) -> int:

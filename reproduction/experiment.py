@@ -61,6 +61,10 @@ class Experiment(ABC):
 
     seeds: int = 20
 
+    def __post_init__(self) -> None:
+        if self.seeds < 1:
+            raise BadExperiment(f"{self.seeds} runs of a condition say nothing; give 1 or more.")
+
     @staticmethod
     @abstractmethod
     def add_arguments(parser: ArgumentParser) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +26,9 @@ from teaching.engine.arrays import FloatArray
 from .summaries import Curve
 
 HUES = 7
-LEGEND_ROW = 18.0
+LEGEND_ROW, LEGEND_COLUMNS = 18.0, 4
+# Room for half of the last number of the axis.
+MARGIN = 20.0
 MARKS_PER_CURVE = 5
 
 
@@ -47,31 +50,58 @@ PHASES = (
 
 
 def convergence_plot(
-    title: str, axis: str, curves: Sequence[Curve], show: Callable[[float], str] = plain
+    title: str,
+    axis: str,
+    curves: Sequence[Curve],
+    *,
+    is_logarithmic: bool = False,
+    highest: float = math.inf,
 ) -> Drawing:
-    """One line with its band for each teacher; marks tell the lines apart without colours."""
-    columns = min(4, len(curves))
-    legend_height = LEGEND_ROW * -(-len(curves) // columns)
-    top, floor = 10 + legend_height, 270 + legend_height
-    # A distance or a share has no values below zero, whatever the interval of its mean says.
+    """One line with its band for each teacher; marks tell the lines apart without colours.
+
+    The values lie between 0 and `highest`, whatever the intervals of their means say.
+    """
+    top = 12 + LEGEND_ROW * math.ceil(len(curves) / LEGEND_COLUMNS)
+    floor = top + 250
     low = max(0.0, min(float(curve.low.min()) for curve in curves))
-    high = max(float(curve.high.max()) for curve in curves)
+    high = min(highest, max(float(curve.high.max()) for curve in curves))
     marks = ticks(low, high)
     upward = Scale(marks[0], marks[-1], floor, top)
-    across = Scale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - RIGHT)
+    if is_logarithmic:
+        marks = log_ticks(min(float(curve.mean.min()) for curve in curves), high)
+        upward = LogScale(marks[0], marks[-1], floor, top)
+    across = Scale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
     steps = [at for at in ticks(0, across.high) if at <= across.high]
     shapes: list[Shape] = [
         axis_title(axis, top, floor),
-        *value_axis(upward, marks, WIDTH - RIGHT, show),
+        *value_axis(upward, marks, WIDTH - MARGIN, plain),
         *bottom_axis(across, steps, top, floor, plain),
-        Text((LEFT + WIDTH - RIGHT) / 2, floor + 34, "step", "label", "middle"),
-        *_legend([curve.name for curve in curves], columns),
+        Text((LEFT + WIDTH - MARGIN) / 2, floor + 34, "step", "label", "middle"),
+        *_legend([curve.name for curve in curves]),
     ]
     for place, curve in enumerate(curves):
         shapes.append(_band(curve, across, upward, f"band {_hue(place)}"))
     for place, curve in enumerate(curves):
         shapes += _line(place, curve, across, upward)
     return Drawing(WIDTH, floor + 44, title, shapes)
+
+
+@dataclass(frozen=True)
+class LogScale(Scale):
+    """From positive values to places on the paper, by their logarithms."""
+
+    def __call__(self, value: float) -> float:
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten that span a range above zero."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    every = [round(m * 10.0**power, 10) for power in powers for m in (1, 2, 5)]
+    first = max(place for place, value in enumerate(every) if value <= low)
+    last = min(place for place, value in enumerate(every) if value >= high)
+    return every[first : max(last, first + 1) + 1]
 
 
 def _hue(place: int) -> str:
@@ -84,24 +114,22 @@ def _mark(place: int, x: float, y: float, size: float) -> Shape:
     return type(shape)(**{**vars(shape), "style": f"solid {_hue(place)}"})
 
 
-def _legend(names: Sequence[str], columns: int) -> list[Shape]:
-    width = (WIDTH - LEFT - RIGHT) / columns
+def _legend(names: Sequence[str]) -> list[Shape]:
+    width = (WIDTH - LEFT - RIGHT) / LEGEND_COLUMNS
     shapes: list[Shape] = []
     for place, name in enumerate(names):
-        x = LEFT + width * (place % columns)
-        y = 10 + LEGEND_ROW * (place // columns)
+        x = LEFT + width * (place % LEGEND_COLUMNS)
+        y = 13 + LEGEND_ROW * (place // LEGEND_COLUMNS)
         shapes += [_mark(place, x + 5, y - 4, 3.4), Text(x + 14, y, name, "tick")]
     return shapes
 
 
 def _band(curve: Curve, across: Scale, upward: Scale, style: str) -> Shape:
-    above = [(across(s), upward(float(y))) for s, y in zip(curve.steps, curve.high, strict=True)]
-    floor = upward.low
-    below = [
-        (across(s), upward(max(floor, float(y))))
-        for s, y in zip(curve.steps, curve.low, strict=True)
-    ]
-    return Path((*above, *reversed(below)), style, is_closed=True)
+    def edge(values: FloatArray) -> list[Point]:
+        within = np.clip(values, upward.low, upward.high)
+        return [(across(s), upward(float(y))) for s, y in zip(curve.steps, within, strict=True)]
+
+    return Path((*edge(curve.high), *reversed(edge(curve.low))), style, is_closed=True)
 
 
 def _line(place: int, curve: Curve, across: Scale, upward: Scale) -> list[Shape]:
@@ -128,7 +156,7 @@ def phase_scatter(
 
     `chosen` holds the example of every step; with a stride only every so many steps are drawn.
     """
-    side, top = WIDTH - LEFT - RIGHT, 24.0
+    side, top = WIDTH - LEFT - MARGIN, 24.0
     reach = float(np.ceil(np.abs(features).max() / 4) * 4)
     across = Scale(-reach, reach, LEFT, LEFT + side)
     upward = Scale(-reach, reach, top + side, top)

@@ -1,4 +1,4 @@
-"""An imported data set for the human experiment: its pool, and features of its evaluation images.
+"""An imported data set for the human experiment: its pool, and the features of its evaluation images.
 
 The border to Django; everything behind it works on files.
 """
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.extractors import EXTRACTORS, ExtractorError, describe_all, load
-from studies.models import Dataset, Example
+from studies.models import Dataset
+from teaching import pools
 from teaching.engine import Pool
 
 from .experiment import BadExperiment
@@ -34,28 +34,21 @@ def pool_folder(dataset: Dataset) -> Path:
     return dataset.folder / "pool"
 
 
-def evaluation_features(dataset: Dataset) -> Labelled | None:
-    """The evaluation images as its own extractor sees them; None where images alone give no features."""
-    file = dataset.folder / "features.npz"
-    extractor = EXTRACTORS.get(dataset.extractor)
-    if extractor is None or not extractor.reads_images or not file.exists():
+def evaluation_set(dataset: Dataset) -> Labelled | None:
+    """The evaluation images as the pool sees them; None where an old data set does not have them."""
+    features = pools.evaluation_features(dataset)
+    if features is None:
         return None
-    examples = list(dataset.examples.filter(split=Example.Split.EVALUATION).order_by("pk"))
-    try:
-        descriptions = describe_all(extractor, [dataset.image_path(one) for one in examples])
-        features = load(file).transform(descriptions)
-    except ExtractorError as error:
-        raise BadExperiment(str(error)) from error
-    labels = np.array([float(one.label) for one in examples])
-    return Labelled(np.column_stack([features, np.ones(len(features))]), labels)
+    labels = dict(dataset.examples.values_list("pk", "label"))
+    rows = np.array(list(features.values()), dtype=np.float64)
+    return Labelled(rows, np.array([float(labels[key]) for key in features]))
 
 
 def held_out(pool: Pool, seed: int) -> Divided:
-    """A part of the pool as evaluation set, as many of each class, for data sets without other features."""
+    """A part of the pool as evaluation set, as many of each class, for data sets without one."""
     rng = np.random.default_rng(seed)
-    per_class = min(
-        EVALUATION_PER_CLASS, min(int((pool.labels == label).sum()) for label in (-1, 1)) // 2
-    )
+    smaller = min(int((pool.labels == label).sum()) for label in (-1, 1))
+    per_class = min(EVALUATION_PER_CLASS, smaller // 2)
     places = np.concatenate(
         [rng.permutation(np.flatnonzero(pool.labels == label))[:per_class] for label in (-1, 1)]
     )

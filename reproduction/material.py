@@ -58,7 +58,7 @@ def from_dataset(name: str, folder: Path) -> Material:
 
     dataset = imported.find(name)
     place = folder / dataset.key
-    evaluation = imported.evaluation_features(dataset)
+    evaluation = imported.evaluation_set(dataset)
     if evaluation is None:
         divided = imported.held_out(Pool.load(imported.pool_folder(dataset)), dataset.seed)
         return _written(str(dataset), divided, place, NO_FEATURES)

@@ -145,7 +145,8 @@ def _section(section: Section) -> str:
     sentences = "".join(f"<p>{escape(text)}</p>\n" for text in section.sentences)
     tables = "".join(_table(table) for table in section.tables)
     figures = "".join(_figure(figure) for figure in section.figures)
-    grid = f'<div class="figures">\n{figures}</div>\n' if figures else ""
+    columns = 2 if len(section.figures) in (1, 2, 4) else 3
+    grid = f'<div class="figures in-{columns}">\n{figures}</div>\n' if figures else ""
     return f"<section>\n<h2>{escape(section.title)}</h2>\n{sentences}{tables}{grid}</section>"
 
 

@@ -12,10 +12,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from teaching.engine import LearningRate, Pool, SimulatedLearner, make_teacher, teach
+from teaching.engine import (
+    SGD,
+    LearningRate,
+    Pool,
+    SimulatedLearner,
+    Teacher,
+    make_teacher,
+    teach,
+)
 from teaching.engine.arrays import FloatArray
 
-from . import newsgroups, synthetic_report
+from . import graphs, newsgroups, synthetic_report
 from .conditions import READINGS, WINDOW, Condition, cell_of, parted
 from .experiment import BadExperiment, Experiment, Results, Row
 from .features import Divided, Labelled, digest, divided, read_labelled
@@ -27,11 +35,12 @@ BETAS = (0.368, 0.5, 0.75, 0.875, 0.999)
 # A window of 2/(1 − 0.999) steps covers any pool; this much of one shows what a bound would do.
 CAP = 100
 TEACHING_SHARE = 0.2
+PAPER_GRAPH, OWN_GRAPH = GRAPHS = ("paper", "own")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Synthetic(Experiment):
-    """`start_scale` and `noise` are standard deviations that the paper does not state.
+    """`start_length` (of the first concept) and `noise` (a standard deviation) are not stated by the paper.
 
     `features` are archives of prepared text features; what is not among them is made of 20 Newsgroups.
     """
@@ -43,8 +52,9 @@ class Synthetic(Experiment):
     features: tuple[Path, ...] = ()
     newsgroups: Path | None = None
     learning_rate: float = 0.03
-    start_scale: float = 0.1
+    start_length: float = 1.0
     noise: float = 0.001
+    graph: str = PAPER_GRAPH
     steps: int | None = None
 
     @staticmethod
@@ -65,8 +75,11 @@ class Synthetic(Experiment):
             metavar="FOLDER",
             help="20 Newsgroups without a network: scikit-learn's data folder, or the unpacked archive",
         )
-        parser.add_argument("--start-scale", type=float, help="of the first concept (default 0.1)")
+        parser.add_argument("--start-length", type=float, help="of the first concept (default 1)")
         parser.add_argument("--noise", type=float, help="on the concept after a step (0.001)")
+        parser.add_argument(
+            "--graph", choices=GRAPHS, help="the paper's affinities (default) or the engine's own"
+        )
         parser.add_argument("--steps", type=int, help="shorten the sessions, for a quick look")
 
     @classmethod
@@ -114,7 +127,7 @@ class Synthetic(Experiment):
         examples, pool = self.split(name, seed)
         rate = LearningRate(self.learning_rate, TASKS[name].decay)
         learner = SimulatedLearner(
-            self.start_scale * np.random.default_rng([seed, 2]).standard_normal(pool.dimensions),
+            self._first_concept(pool.dimensions, seed),
             beta=condition.beta,
             learning_rate=rate,
             noise=self.noise,
@@ -127,15 +140,12 @@ class Synthetic(Experiment):
                 "distance": lambda w: float(np.linalg.norm(w - pool.target)),
             },
         )
-        teacher = make_teacher(
-            condition.teacher,
-            beta=condition.beta,
-            learning_rate=rate,
-            repeat_window=condition.window,
-            cold_start=1,
-        )
         history = teach(
-            teacher, pool, watched, steps=self.steps_of(name), rng=np.random.default_rng([seed, 3])
+            _teacher(condition, rate),
+            pool,
+            watched,
+            steps=self.steps_of(name),
+            rng=np.random.default_rng([seed, 3]),
         )
         return {
             "unique": unique_examples(history),
@@ -148,8 +158,13 @@ class Synthetic(Experiment):
     def split(self, name: str, seed: int) -> tuple[Divided, Pool]:
         """The split of a seed, and the pool of its teaching part."""
         if name == GAUSSIAN:
-            return _split(None, seed)
-        return _split(self._archive(name, self.features, Path()), seed)
+            return _split(None, seed, self.graph)
+        return _split(self._archive(name, self.features, Path()), seed, self.graph)
+
+    def _first_concept(self, dimensions: int, seed: int) -> FloatArray:
+        """In a random direction."""
+        drawn = np.random.default_rng([seed, 2]).standard_normal(dimensions)
+        return np.asarray(self.start_length * drawn / np.linalg.norm(drawn))
 
     def report(self, results: Results) -> list[Section]:
         return synthetic_report.sections(self, results)
@@ -161,11 +176,28 @@ def accuracy_of(concept: FloatArray, examples: Labelled) -> float:
 
 
 @lru_cache(maxsize=4)
-def _split(path: Path | None, seed: int) -> tuple[Divided, Pool]:
+def _split(path: Path | None, seed: int, graph: str) -> tuple[Divided, Pool]:
     rng = np.random.default_rng([seed, 1])
     examples = gaussian(rng) if path is None else read_labelled(path)
     split = divided(examples, TEACHING_SHARE, rng)
-    return split, Pool(split.teaching.features, split.teaching.labels)
+    affinity = None
+    if graph == PAPER_GRAPH:
+        rule = graphs.by_features if path is None else graphs.by_angle
+        affinity = rule(split.teaching.features)
+    return split, Pool(split.teaching.features, split.teaching.labels, affinity=affinity)
+
+
+def _teacher(condition: Condition, rate: LearningRate) -> Teacher:
+    if condition.teacher == "rt":
+        # The same draws as RT's, without the estimate that RT only notes down.
+        return SGD(learning_rate=rate, cold_start=1)
+    return make_teacher(
+        condition.teacher,
+        beta=condition.beta,
+        learning_rate=rate,
+        repeat_window=condition.window,
+        cold_start=1,
+    )
 
 
 def gaussian(rng: np.random.Generator, n: int = 2000, d: int = 10) -> Labelled:

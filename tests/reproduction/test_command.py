@@ -1,0 +1,69 @@
+"""manage.py reproduce."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from reproduction.registry import EXPERIMENTS
+
+from .builders import Dice, Dying, made_images
+
+
+@pytest.fixture(autouse=True)
+def with_dice(monkeypatch):
+    monkeypatch.setitem(EXPERIMENTS, "dice", Dice)
+
+
+def reproduce(*args):
+    out = io.StringIO()
+    call_command("reproduce", *args, stdout=out)
+    return out.getvalue()
+
+
+def test_the_three_experiments_of_the_paper_are_there():
+    assert list(EXPERIMENTS)[:3] == ["toy", "synthetic", "humans"]
+
+
+def test_a_run_ends_with_a_report(tmp_path):
+    told = reproduce("dice", "--output", str(tmp_path), "--processes", "1", "--sides", "1")
+    assert f"Report: {tmp_path / 'report.html'}" in told
+    assert "6/6" in told
+    assert "<dt>sides</dt><dd>1</dd>" in (tmp_path / "report.html").read_text()
+
+
+def test_the_default_folder_is_in_the_data_folder(settings, tmp_path):
+    settings.JEDI_DATA_DIR = tmp_path
+    reproduce("dice", "--processes", "1")
+    assert (tmp_path / "reproduction" / "dice" / "report.html").exists()
+
+
+def test_other_settings_need_a_fresh_start(tmp_path):
+    common = ("dice", "--output", str(tmp_path), "--processes", "1")
+    reproduce(*common)
+    with pytest.raises(CommandError, match="--fresh"):
+        reproduce(*common, "--sides", "20")
+    assert "Report" in reproduce(*common, "--sides", "20", "--fresh")
+
+
+def test_a_stop_says_how_to_go_on(tmp_path, monkeypatch):
+    monkeypatch.setitem(EXPERIMENTS, "dice", Dying)
+    with pytest.raises(CommandError, match="same command again"):
+        reproduce("dice", "--output", str(tmp_path), "--processes", "1")
+    monkeypatch.setitem(EXPERIMENTS, "dice", Dice)
+    assert "4/6" in reproduce("dice", "--output", str(tmp_path), "--processes", "1")
+
+
+def test_no_seeds_are_refused(tmp_path):
+    with pytest.raises(CommandError, match="1 or more"):
+        reproduce("dice", "--output", str(tmp_path), "--seeds", "0")
+
+
+def test_the_human_experiment_runs_from_the_command_line(tmp_path):
+    path = made_images(tmp_path / "beasts.npz", n=30, d=3)
+    told = reproduce(
+        "humans", "--features", str(path), "--workers", "2",
+        "--output", str(tmp_path / "out"), "--processes", "1",
+    )  # fmt: skip
+    assert "14/14" in told
+    assert "beasts" in (tmp_path / "out" / "report.html").read_text()

@@ -1,0 +1,146 @@
+"""The report: one file, nothing fetched, every number to take away."""
+
+import base64
+import csv
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from evaluation.drawing import Path, Text
+from evaluation.statistics import summarise
+from reproduction import report, runs
+from reproduction.figures import convergence_plot, first_phases, log_ticks, phase_scatter
+from reproduction.summaries import compared, in_deviations, mean_curve, with_interval
+
+from .builders import Dice, silent
+
+
+@pytest.fixture
+def written(tmp_path):
+    results = runs.run(Dice(), tmp_path, processes=1, screen=silent())
+    told = report.Report("Dice & <chance>", Dice().report(results), {"seeds": 3}, {"numpy": "2"})
+    return report.write(told, tmp_path)
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+
+def test_the_report_asks_nobody_for_anything(written):
+    text = written.read_text()
+    tags = Tags(text).tags
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in tags}
+    addresses = [v for _, attrs in tags for k, v in attrs.items() if k in ("src", "href", "style")]
+    assert addresses and all(address.startswith("data:text/csv") for address in addresses)
+    assert "url(" not in text and "@import" not in text
+
+
+def test_the_numbers_are_in_the_folder_and_in_the_page(written):
+    rows = list(csv.reader((written.parent / "eyes.csv").read_text().splitlines()))
+    assert rows == [["cell", "seed", "eyes"], ["red", "0", "0.333333"], ["a,b", "1", "2"]]
+    inside = re.search(
+        r'download="eyes.csv" href="data:text/csv;base64,([^"]+)"', written.read_text()
+    )
+    assert base64.b64decode(inside[1]) == (written.parent / "eyes.csv").read_bytes()
+    assert (written.parent / "line.csv").exists()
+
+
+def test_what_is_written_is_escaped(written):
+    text = written.read_text()
+    assert "<title>Dice &amp; &lt;chance&gt;</title>" in text
+    assert "Two &lt; three" in text and "No more &amp; no less." in text
+
+
+def test_settings_and_versions_are_told(written):
+    assert "<dt>seeds</dt><dd>3</dd>" in written.read_text()
+    assert set(report.versions("1.2")) == {
+        "JEDI Web",
+        "Python",
+        "numpy",
+        "scipy",
+        "django",
+        "machine",
+    }
+
+
+def test_every_class_of_a_drawing_has_its_colours_by_day_and_by_night():
+    sheet = report.style_sheet()
+    assert "prefers-color-scheme: dark" in sheet
+    for place in range(1, 8):
+        assert sheet.count(f"--arm-{place}:") == 2
+        assert f".plot .arm-{place} " in sheet
+    assert ".plot .curve { fill: none; stroke: var(--hue); stroke-width: 2; }" in sheet
+    assert "var(--ink)" in sheet
+
+
+def test_a_mean_curve_has_students_interval():
+    curve = mean_curve("a", [0, 5], [[1.0, 4.0], [3.0, 4.0]])
+    np.testing.assert_allclose(curve.mean, [2.0, 4.0])
+    np.testing.assert_allclose(curve.high - curve.mean, [12.7062, 0.0], atol=1e-4)
+
+
+def test_one_seed_has_no_interval():
+    curve = mean_curve("a", [0], [[1.0]])
+    assert curve.low[0] == curve.high[0] == 1.0
+
+
+def test_a_published_number_is_placed_in_standard_deviations():
+    summary = summarise([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert in_deviations(3 - 2 * np.std([1, 2, 3, 4, 5], ddof=1), summary) == "−2.0"
+    assert in_deviations(4.0, summarise([3.0, 3.0])) == "–"
+    assert compared([1.0, 2.0, 3.0], None, 1) == ["2.0", "–"]
+    assert with_interval(summarise([]), 1) == "–"
+    assert re.fullmatch(r"3\.0 \[\d\.\d, \d\.\d\]", with_interval(summary, 1))
+
+
+def test_a_convergence_plot_stays_within_its_frame():
+    curves = [
+        mean_curve(f"teacher {k}", [0, 5, 10], [[0.5, 0.9, 1.0], [0.1, 1.0, 1.0]]) for k in range(7)
+    ]
+    drawing = convergence_plot("t", "accuracy", curves, highest=1.0)
+    ys = [y for s in drawing.shapes if isinstance(s, Path) for _, y in s.points]
+    assert min(ys) >= 0 and max(ys) <= drawing.height
+    assert {f"arm-{k}" for k in range(1, 8)} == {
+        word for s in drawing.shapes for word in s.style.split() if word.startswith("arm-")
+    }
+    assert {"0", "1"} <= {s.text for s in drawing.shapes if isinstance(s, Text)}
+
+
+@pytest.mark.parametrize(
+    "low, high, expected",
+    [(0.6, 45, [0.5, 1, 2, 5, 10, 20, 50]), (1, 1, [1, 2]), (10, 15, [10, 20])],
+)
+def test_logarithmic_marks_span_the_range(low, high, expected):
+    assert log_ticks(low, high) == expected
+
+
+def test_a_logarithmic_plot_has_even_steps_for_even_factors():
+    curve = mean_curve("a", [0, 5, 10], [[1.0, 10.0, 100.0]])
+    drawing = convergence_plot("t", "distance", [curve], is_logarithmic=True)
+    line = next(s for s in drawing.shapes if s.style.startswith("curve"))
+    (_, a), (_, b), (_, c) = line.points
+    assert a - b == pytest.approx(b - c)
+
+
+def test_an_example_has_the_colour_of_the_phase_that_showed_it_first():
+    chosen = [7] * 100 + [7, 3] + [3] * 98 + [5] * 300
+    assert first_phases(chosen) == {7: 0, 3: 1, 5: 2}
+    assert first_phases(chosen, stride=250) == {7: 0, 5: 2}
+    assert first_phases([1] * 300 + [2] * 400) == {1: 0, 2: 3}
+
+
+def test_the_scatter_draws_the_best_line_through_the_middle():
+    features = np.array([[1.0, 2.0], [-3.0, 4.0], [2.0, -2.0]])
+    drawing = phase_scatter("t", features, np.array([1, -1, 1]), [0, 1], np.array([1.0, 1.0]))
+    line = next(s for s in drawing.shapes if s.style == "plane")
+    # The paper of a drawing has its y downwards.
+    assert line.x1 - line.x2 == pytest.approx(line.y1 - line.y2)
+    assert sum("phase-1" in s.style for s in drawing.shapes) == 3
