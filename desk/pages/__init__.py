@@ -1,9 +1,10 @@
 """The pages of a study in the admin, in the order of its menu. A new page is a module and a row here."""
 
-from . import downloads, results
+from . import downloads, payment, results
 from .base import Page
 
 PAGES: tuple[Page, ...] = (
     *results.PAGES,
+    *payment.PAGES,
     *downloads.PAGES,
 )
