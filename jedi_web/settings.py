@@ -13,6 +13,11 @@ JEDI_DATA_DIR = Path(environment.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).r
 JEDI_PROXIES = environment.number("JEDI_PROXIES", 0)
 JEDI_PUBLIC_URL = environment.text("JEDI_PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
 
+# Where the background worker reaches the web server, for bots that rehearse a study.
+JEDI_INTERNAL_URL = environment.text(
+    "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.text('PORT', '8000')}"
+).rstrip("/")
+
 # The stages of a session, in order. The apps do not import each other: they meet here.
 JEDI_STAGES = [
     "studies.consent.ConsentStage",
@@ -48,6 +53,7 @@ INSTALLED_APPS = [
     "desk",
     "datasets",
     "demo",
+    "rehearsal",
     "reproduction",
 ]
 

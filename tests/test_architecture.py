@@ -14,7 +14,8 @@ ARROWS = {
     "memorytest": {"studies"},
     "teaching": {"studies", "teaching.engine"},
     "evaluation": {"studies", "memorytest", "teaching", "teaching.engine"},
-    "desk": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
+    "rehearsal": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
+    "desk": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation", "rehearsal"},
     "datasets": {"studies", "teaching", "teaching.engine"},
     "demo": {"studies", "datasets"},
     "reproduction": {

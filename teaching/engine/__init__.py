@@ -20,9 +20,10 @@ from .history import Shown
 from .learner import Learner, LearningRate, SimulatedLearner
 from .learners import Crowd, Habits, Response, ResponseTime, SimulatedWorker, make_worker
 from .pool import Pool
+from .population import Population
 from .rates import suggest_learning_rate
 from .simulation import teach
-from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, make_teacher
+from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, Tracked, make_teacher
 
 __all__ = [
     "SGD",
@@ -42,12 +43,14 @@ __all__ = [
     "Pool",
     "PoolExhausted",
     "PoolTooLarge",
+    "Population",
     "Response",
     "ResponseTime",
     "Shown",
     "SimulatedLearner",
     "SimulatedWorker",
     "Teacher",
+    "Tracked",
     "belief",
     "make_teacher",
     "make_worker",

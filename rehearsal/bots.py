@@ -1,0 +1,133 @@
+"""A bot: a simulated worker who takes part through the session API, and learns and forgets on the way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from studies.labels import image_key
+from studies.models import Dataset, Example, Participant
+from teaching import pools
+from teaching.engine import SimulatedWorker
+from teaching.engine.arrays import FloatArray
+
+from .http import Client
+
+Json = dict[str, Any]
+Task = dict[str, Any]
+# To put one picture back into its place.
+RESTORING_MS = 900.0
+
+
+class NoFeatures(Exception):
+    """A data set whose evaluation images no learner can see."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(
+            f"{dataset} was made before the features of evaluation images were kept. "
+            "Import its images again: the new version can be rehearsed."
+        )
+
+
+class Eyes:
+    """What a learner sees in the images of a data set: the features behind each of them."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        unseen = pools.evaluation_features(dataset)
+        if unseen is None:
+            raise NoFeatures(dataset)
+        self.positive_class = dataset.positive_class
+        teaching = pools.load(dataset)
+        self.pool = teaching.pool
+        rows = dict(zip(teaching.example_ids, self.pool.features, strict=True)) | unseen
+        examples = Example.objects.filter(dataset=dataset).only("pk", "key")
+        self.features = {example.key: rows[example.pk] for example in examples}
+
+    def of(self, token: str) -> Mapping[str, FloatArray]:
+        """By the names that images have for one participant."""
+        who = Participant(token=token)
+        return {image_key(who, Example(key=key)): x for key, x in self.features.items()}
+
+
+class Bot:
+    """Takes one session from the link to the last page, or leaves on the way."""
+
+    def __init__(
+        self,
+        client: Client,
+        worker: SimulatedWorker,
+        eyes: Eyes,
+        *,
+        is_paced: bool = False,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.client = client
+        self.worker = worker
+        self.eyes = eyes
+        self.is_paced = is_paced
+        self.sleep = sleep
+
+    def take_part(self, slug: str, invitation: str) -> bool:
+        """The whole session; whether the bot stayed to its end."""
+        joined = self.client.post(f"/api/studies/{slug}/sessions/", {"invitation": invitation})
+        self.address = f"/api/sessions/{joined['token']}/"
+        self.seen = self.eyes.of(joined["token"])
+        state = self.client.get(self.address)
+        while state["task"]["kind"] != "done":
+            if self.worker.leaves():
+                return False
+            state = self.answered(state)
+        return True
+
+    def answered(self, state: Json) -> Json:
+        task = state["task"]
+        answer = getattr(self, f"answer_to_{task['kind']}")(task, state["session"]["classes"])
+        reply = self.client.post(
+            self.address + "answers/", {"position": task["position"], **answer}
+        )
+        if task["kind"] == "teaching":
+            self.learn(task, reply["feedback"])
+        return reply
+
+    def answer_to_consent(self, task: Task, classes: list[str]) -> Json:
+        self.wait(4000)
+        return {"agree": True}
+
+    def answer_to_memory(self, task: Task, classes: list[str]) -> Json:
+        shown = self.client.post(self.address + "exposures/", {"position": task["position"]})
+        order = shown["task"]["order"]
+        thinking = sum(self.worker.think_ms() for _ in order) / 2 + RESTORING_MS * len(order)
+        self.wait(task["exposure_ms"] + thinking)
+        restored = self.worker.restore(order, task["trial"])
+        return {"order": restored, "shown_ms": task["exposure_ms"], "response_ms": thinking}
+
+    def answer_to_teaching(self, task: Task, classes: list[str]) -> Json:
+        response = self.worker.respond(self.look(task))
+        self.wait(response.response_ms)
+        return {"label": self.name(response.answer, classes), "response_ms": response.response_ms}
+
+    def answer_to_evaluation(self, task: Task, classes: list[str]) -> Json:
+        answer = self.answer_to_teaching(task, classes)
+        told = task.get("instruction")
+        return answer | ({"label": told} if told else {})
+
+    def learn(self, task: Task, feedback: Json) -> None:
+        label = self.label(feedback["label"])
+        self.worker.learn(self.look(task), label)
+        self.wait(1200)
+
+    def look(self, task: Task) -> FloatArray:
+        return np.asarray(self.seen[task["image"]["url"].rpartition("/")[2]])
+
+    def name(self, label: int, classes: list[str]) -> str:
+        return next(name for name in classes if self.label(name) == label)
+
+    def label(self, name: str) -> int:
+        return 1 if name == self.eyes.positive_class else -1
+
+    def wait(self, milliseconds: float) -> None:
+        if self.is_paced:
+            self.sleep(milliseconds / 1000)

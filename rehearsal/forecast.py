@@ -1,0 +1,94 @@
+"""What the engine alone expects of a study: simulated workers with every one of its teachers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics import accuracy, first_seen, teaching_gain
+from memorytest import scoring
+from studies.models import Dataset, Study
+from teaching import pools
+from teaching.assignment import teaching_length
+from teaching.engine import LearningRate, Pool, Population, SimulatedWorker, make_teacher, teach
+from teaching.engine.arrays import FloatArray
+
+from .bots import NoFeatures
+
+Row = dict[str, Any]
+POPULATION = Population()
+
+
+class Stage:
+    """A study's pool, evaluation images and numbers, ready for many sessions."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.pool: Pool = pools.load(study.dataset).pool
+        self.rate = LearningRate(study.learning_rate, study.learning_rate_decay)
+        self.images, self.labels = evaluation_of(study.dataset)
+
+    def session(self, arm: str, seed: list[int]) -> Row:
+        """One worker with one teacher, from the memory test to the evaluation."""
+        study, pool = self.study, self.pool
+        worker = POPULATION.worker(pool, self.rate, seed)
+        span = measured_span(worker, study)
+        teacher = make_teacher(
+            arm,
+            beta=scoring.memory_decay(span),
+            learning_rate=self.rate,
+            repeat_window=study.repeat_window,
+            cold_start=study.cold_start,
+        )
+        steps = teaching_length(study, arm, span)
+        history = teach(teacher, pool, worker, steps=steps, rng=np.random.default_rng([*seed, 3]))
+        seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
+        examined = self.evaluated(worker, seed)
+        return {
+            "span": span,
+            "steps": steps,
+            "first_seen": accuracy(seen),
+            "evaluation": accuracy(examined),
+            "gain": teaching_gain(accuracy(examined), accuracy(seen)),
+        }
+
+    def evaluated(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
+        rng, half = np.random.default_rng([*seed, 4]), self.study.evaluation_size // 2
+        drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:half] for y in (-1, 1)]
+        shown = rng.permutation(np.concatenate(drawn))
+        return [bool(right) for right in worker.answers(self.images[shown]) == self.labels[shown]]
+
+
+def evaluation_of(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
+    """Features (m, d) and labels (m,) of the evaluation images."""
+    features = pools.evaluation_features(dataset)
+    if features is None:
+        raise NoFeatures(dataset)
+    labels = dict(dataset.examples.values_list("pk", "label"))
+    return np.array(list(features.values())), np.array([labels[pk] for pk in features], dtype=float)
+
+
+def measured_span(worker: SimulatedWorker, study: Study) -> float:
+    """n̄ as the study's memory test measures it."""
+    shortest, longest = study.memory_min_length, study.memory_max_length
+
+    def trial_length(trial: int) -> int:
+        rounds: list[tuple[int, bool]] = []
+        for length in range(shortest, longest + 1):
+            order = list(range(length))
+            rounds.append((length, worker.restore(order, trial) == order))
+            if not rounds[-1][1]:
+                break
+        return scoring.memory_length(rounds, shortest)
+
+    return scoring.memory_span([trial_length(t) for t in range(1, study.memory_trials + 1)])
+
+
+def forecast(study: Study, workers: int, seed: int) -> Iterator[tuple[str, Row]]:
+    """Session by session, teacher by teacher. The same worker meets every teacher, which costs fewer of them."""
+    stage = Stage(study)
+    for number in range(workers):
+        for arm in study.arm_names:
+            yield arm, stage.session(arm, [seed % 2**32, number])

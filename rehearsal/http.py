@@ -1,0 +1,74 @@
+"""The bots' way to a running server: the same requests that a browser sends."""
+
+from __future__ import annotations
+
+import json
+import time
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+TIMEOUT_SECONDS = 60
+TRIES = 5
+# Too many requests, or a server that is about to start.
+WORTH_ANOTHER_TRY = {429, 502, 503, 504}
+
+
+class ServerTrouble(Exception):
+    """The server cannot be reached, or does not want what a bot sends."""
+
+
+class Client:
+    """One kept connection. A request that got no reply is sent again, which the session API allows."""
+
+    def __init__(self, address: str) -> None:
+        self.parts = urlsplit(address)
+        if self.parts.scheme not in {"http", "https"} or not self.parts.hostname:
+            raise ServerTrouble(
+                f"{address!r} is no address of a server. Write http://127.0.0.1:8000"
+            )
+        self.connection = connection_to(self.parts)
+        # Behind a proxy the server knows itself under its public name only.
+        public = urlsplit(settings.JEDI_PUBLIC_URL)
+        self.headers = {"Content-Type": "application/json"}
+        if not is_loopback(self.parts):
+            self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._send("GET", path, None)
+
+    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        return self._send("POST", path, json.dumps(body))
+
+    def _send(self, method: str, path: str, body: str | None) -> dict[str, Any]:
+        for attempt in range(TRIES):
+            if attempt:
+                time.sleep(2.0**attempt / 4)
+            try:
+                self.connection.request(method, path, body, self.headers)
+                response = self.connection.getresponse()
+                status, content = response.status, response.read()
+            except (OSError, HTTPException) as error:
+                self.connection.close()
+                problem = f"No answer from {self.parts.geturl()}: {error or type(error).__name__}."
+                continue
+            if status < 300:
+                return dict(json.loads(content))
+            problem = f"{method} {path}: {status} {content[:300].decode(errors='replace')}"
+            if status not in WORTH_ANOTHER_TRY:
+                raise ServerTrouble(problem)
+        raise ServerTrouble(f"{problem} Start the server, or name its address.")
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+def connection_to(parts: SplitResult) -> HTTPConnection:
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
+
+
+def is_loopback(parts: SplitResult) -> bool:
+    return parts.hostname in {"127.0.0.1", "localhost", "::1"}

@@ -1,0 +1,58 @@
+"""Lets bots that learn and forget take part in a study, before people do."""
+
+import math
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from rehearsal.models import Rehearsal
+from rehearsal.services import run
+from studies.models import Study
+
+
+class Command(BaseCommand):
+    help = (
+        "Drives simulated workers through a study by the API of a running server. "
+        "Their sessions are marked as a rehearsal and count nowhere."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the study's link name")
+        parser.add_argument("--workers", type=int, default=40)
+        parser.add_argument(
+            "--url", default="", help="the server (default: the one on this machine)"
+        )
+        parser.add_argument(
+            "--think", action="store_true", help="look and think as long as people would"
+        )
+        parser.add_argument("--seed", type=int, help="the same bots again")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.select_related("dataset").filter(slug=options["study"]).first()
+        if study is None:
+            names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
+        if options["workers"] < 1:
+            raise CommandError("Let at least one worker take part.")
+        rehearsal = Rehearsal(study=study, workers=options["workers"], is_paced=options["think"])
+        if options["seed"] is not None:
+            rehearsal.seed = options["seed"]
+        rehearsal.save()
+        self.started = time.monotonic()
+        run(rehearsal, address=options["url"], progress=self.show)
+        if rehearsal.state == Rehearsal.State.FAILED:
+            raise CommandError(rehearsal.problem)
+        self.stdout.write(f"{rehearsal.finished} finished, {rehearsal.left} left on the way.")
+
+    def show(self, rehearsal: Rehearsal) -> None:
+        """A line that is written over on a terminal, and now and then one of its own elsewhere."""
+        passed = time.monotonic() - self.started
+        to_come = passed * (rehearsal.workers - rehearsal.ended) / max(rehearsal.ended, 1)
+        line = f"{rehearsal.ended} of {rehearsal.workers}, about {math.ceil(to_come)} s to go"
+        if self.stdout.isatty():
+            self.stdout.write(f"\r{line:<60}", ending="")
+            self.stdout.flush()
+        elif rehearsal.ended % math.ceil(rehearsal.workers / 10) == 0:
+            self.stdout.write(line)

@@ -1,0 +1,114 @@
+"""What a forecast says to a researcher: expected results by teacher, and how many workers a finding takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation import figures
+from evaluation import statistics as stats
+from evaluation.drawing import svg
+from evaluation.results.words import points, points_interval, share, title_of
+from studies.models import Study
+from studies.models.versions import configuration_hash
+
+from .models import Rehearsal
+from .power import Question, needed_by_drawing, needed_by_formula, pooled_sd
+
+ASSUMPTIONS = (
+    "Workers learn by the paper's rule, with the learning rate of the study, and forget by the span that the "
+    "memory test finds: spans have mean 5.5 and deviation 1.5, between 2 and 9.",
+    "They begin with opinions in a random direction, answer what they hold more likely, and hit the wrong button "
+    "in 2 % of the answers. They see in an image exactly the features that the data set has.",
+    "People are more different from each other than this. Spreads in real studies are larger, so take the numbers "
+    "of workers as the least, and a rehearsal as no promise about the order of teachers.",
+    "The formula is that of the two-sided t test with the pooled spread of all teachers. The drawing repeats "
+    "Welch's t test 1,000 times on workers drawn from the simulated ones, with their means set the effect apart.",
+    "Both are for one comparison. With more than one, divide α by their number for a safe choice.",
+)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One teacher in the forecast, in words."""
+
+    title: str
+    n: int
+    gain: str
+    gain_interval: str
+    first_seen: str
+    evaluation: str
+    evaluation_interval: str
+
+
+@dataclass(frozen=True)
+class Needed:
+    """The workers per teacher for one comparison."""
+
+    title: str
+    by_formula: str
+    by_drawing: str
+
+
+def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
+    """Everything that the page tells of a forecast."""
+    gains = {arm: column(rows, "gain") for arm, rows in forecast.results.items()}
+    sd = pooled_sd(list(gains.values()))
+    return {
+        "expected": [expected(arm, rows) for arm, rows in forecast.results.items()],
+        "figure": svg(gain_plot(gains)),
+        "needed": [needed(arm, gains, question, sd) for arm in list(gains)[1:]],
+        "sd": points(sd).removeprefix("+") if sd is not None else "",
+        "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
+        "assumptions": ASSUMPTIONS,
+    }
+
+
+def column(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, ...]:
+    return stats.known(row[name] for row in rows)
+
+
+def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
+    gain, seen, evaluated = (
+        stats.summarise(column(rows, name)) for name in ("gain", "first_seen", "evaluation")
+    )
+    between = evaluated.interval
+    return Expected(
+        title_of(arm),
+        gain.n,
+        points(gain.mean),
+        points_interval(gain.interval),
+        share(seen.mean),
+        share(evaluated.mean),
+        f"{share(between.low)} to {share(between.high)}" if between else "–",
+    )
+
+
+def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
+    return figures.box_plot(
+        title="Expected teaching gain by teacher",
+        axis="teaching gain, points",
+        arms=[
+            figures.ArmValues(title_of(arm), values, stats.summarise(values))
+            for arm, values in gains.items()
+        ],
+        show_tick=figures.signed_tick,
+        show_mean=figures.signed_points,
+        has_zero=True,
+    )
+
+
+def needed(
+    arm: str, gains: dict[str, tuple[float, ...]], question: Question, sd: float | None
+) -> Needed:
+    first = next(iter(gains))
+    return Needed(
+        f"{title_of(first)} − {title_of(arm)}",
+        in_words(needed_by_formula(question, sd) if sd else None),
+        in_words(needed_by_drawing(question, gains[first], gains[arm])),
+    )
+
+
+def in_words(workers: int | None) -> str:
+    return "–" if workers is None else str(workers)

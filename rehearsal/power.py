@@ -1,0 +1,115 @@
+"""How many workers it takes to see a difference: by formula and by drawing from simulated ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Floats = NDArray[np.float64]
+
+FEWEST, MOST = 2, 20_000
+DRAWS = 1000
+# Numbers drawn at a time, which bounds the memory.
+AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """The difference between two teachers' mean gains that a study should not miss."""
+
+    effect: float
+    alpha: float = 0.05
+    power: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.effect) and self.effect > 0):
+            raise ValueError("The effect is a difference above 0.")
+        if not (0 < self.alpha < 1 and 0 < self.power < 1):
+            raise ValueError("Alpha and power lie between 0 and 1.")
+
+
+def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:
+    """The power of the two-sided t test with n in each of two arms of equal spread.
+
+    Under the alternative t has the noncentral distribution with 2n − 2 degrees of freedom and noncentrality
+    (effect/sd)·√(n/2).
+    """
+    if sd == 0:
+        return 1.0
+    df, shift = 2 * n - 2, effect / sd * math.sqrt(n / 2)
+    edge = stats.t.ppf(1 - alpha / 2, df)
+    # Where the far tail underflows, SciPy says nan; there the power is 1.
+    above, below = stats.nct.sf(edge, df, shift), stats.nct.cdf(-edge, df, shift)
+    return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
+
+
+def needed_by_formula(question: Question, sd: float) -> int | None:
+    """The fewest workers per arm whose power is enough; None beyond MOST."""
+    return fewest(
+        lambda n: power_by_formula(n, question.effect, sd, question.alpha) >= question.power
+    )
+
+
+def pooled_sd(groups: Sequence[Sequence[float]]) -> float | None:
+    """The spread within arms; None if no arm has two workers."""
+    squares = sum(float(np.sum((np.array(g) - np.mean(g)) ** 2)) for g in groups if len(g) > 1)
+    df = sum(len(g) - 1 for g in groups if len(g) > 1)
+    return math.sqrt(squares / df) if df else None
+
+
+def power_by_drawing(n: int, question: Question, first: Floats, second: Floats, seed: int) -> float:
+    """How often Welch's t test finds the effect, with n workers per arm drawn from the simulated ones.
+
+    Both arms keep the shape and spread that they have; their means are set the effect apart.
+    """
+    found = 0
+    rng = np.random.default_rng([seed, n])
+    at_once = max(1, min(DRAWS, AT_ONCE // n))
+    for start in range(0, DRAWS, at_once):
+        count = min(at_once, DRAWS - start)
+        a = rng.choice(first - first.mean(), size=(count, n)) + question.effect
+        b = rng.choice(second - second.mean(), size=(count, n))
+        found += int((_welch_p(a, b) < question.alpha).sum())
+    return found / DRAWS
+
+
+def _welch_p(a: Floats, b: Floats) -> Floats:
+    """Two-sided p values (k,) of samples (k, n); 1 where neither side varies and the means are equal."""
+    n = a.shape[1]
+    va, vb = a.var(axis=1, ddof=1) / n, b.var(axis=1, ddof=1) / n
+    spread = va + vb
+    difference = a.mean(axis=1) - b.mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(difference) / np.sqrt(spread)
+        df = spread**2 * (n - 1) / (va**2 + vb**2)
+    p = 2 * stats.t.sf(t, df)
+    return np.asarray(np.where(spread > 0, p, np.where(difference == 0, 1.0, 0.0)))
+
+
+def needed_by_drawing(
+    question: Question, first: Sequence[float], second: Sequence[float], seed: int = 0
+) -> int | None:
+    """The fewest workers per arm whose drawn power is enough; None beyond MOST."""
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    if min(len(a), len(b)) < 2:
+        return None
+    return fewest(lambda n: power_by_drawing(n, question, a, b, seed) >= question.power)
+
+
+def fewest(is_enough: Callable[[int], bool]) -> int | None:
+    """The smallest n from FEWEST to MOST that is enough, found by doubling and halving."""
+    high = FEWEST
+    while not is_enough(high):
+        if high >= MOST:
+            return None
+        high = min(2 * high, MOST)
+    low = max(FEWEST, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle + 1, high)
+    return high

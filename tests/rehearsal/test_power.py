@@ -1,0 +1,93 @@
+"""How many workers a finding takes: against the textbook, SciPy, and each other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from rehearsal.power import (
+    MOST,
+    Question,
+    _welch_p,
+    fewest,
+    needed_by_drawing,
+    needed_by_formula,
+    pooled_sd,
+    power_by_formula,
+)
+
+
+@pytest.mark.parametrize(
+    ("d", "n"), [(0.2, 394), (0.5, 64), (0.8, 26), (1.0, 17)]
+)  # Cohen's table for 80 % power at a two-sided 5 %
+def test_the_formula_gives_the_textbooks_numbers(d, n):
+    assert needed_by_formula(Question(d), sd=1.0) == n
+
+
+def test_the_power_of_no_effect_is_alpha():
+    assert power_by_formula(30, 1e-12, 1.0, 0.05) == pytest.approx(0.05, abs=1e-6)
+
+
+def test_the_formula_is_what_a_simulation_finds():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(0.6, 1, (20_000, 25)), rng.normal(0, 1, (20_000, 25))
+    found = np.mean(stats.ttest_ind(a, b, axis=1).pvalue < 0.05)
+    assert power_by_formula(25, 0.6, 1.0, 0.05) == pytest.approx(found, abs=0.01)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.05, 3), st.floats(0.01, 0.2), st.floats(0.5, 0.95))
+def test_the_number_is_the_fewest_that_is_enough(effect, alpha, power):
+    n = needed_by_formula(Question(effect, alpha, power), sd=1.0)
+    assert power_by_formula(n, effect, 1.0, alpha) >= power
+    if n > 2:
+        assert power_by_formula(n - 1, effect, 1.0, alpha) < power
+
+
+def test_an_effect_that_no_study_could_see_has_no_number():
+    assert needed_by_formula(Question(1e-4), sd=1.0) is None
+    assert fewest(lambda n: n >= MOST) == MOST
+
+
+def test_drawing_from_normal_workers_agrees_with_the_formula():
+    rng = np.random.default_rng(5)
+    first, second = rng.normal(0.3, 0.1, 2000), rng.normal(0.1, 0.1, 2000)
+    drawn = needed_by_drawing(Question(0.05), first, second)
+    assert drawn == pytest.approx(needed_by_formula(Question(0.05), 0.1), rel=0.12)
+
+
+def test_unequal_spreads_and_one_sided_shapes_are_drawn_as_they_are():
+    rng = np.random.default_rng(6)
+    narrow, wide = rng.normal(0, 0.05, 500), rng.normal(0, 0.15, 500)
+    both = needed_by_drawing(Question(0.05), narrow, wide)
+    assert needed_by_drawing(Question(0.05), narrow, narrow) < both
+    assert both < needed_by_drawing(Question(0.05), wide, wide)
+
+
+def test_welchs_p_values_are_scipys():
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(0.2, 1, (50, 12)), rng.normal(0, 2, (50, 12))
+    theirs = stats.ttest_ind(a, b, axis=1, equal_var=False).pvalue
+    np.testing.assert_allclose(_welch_p(a, b), theirs, rtol=1e-10)
+
+
+def test_workers_who_are_all_alike_break_nothing():
+    assert needed_by_drawing(Question(0.05), [0.2] * 5, [0.2] * 5) == 2
+    assert needed_by_drawing(Question(0.05), [0.2], [0.1, 0.3]) is None
+    assert list(_welch_p(np.zeros((1, 3)), np.zeros((1, 3)))) == [1.0]
+
+
+def test_the_pooled_spread_weighs_arms_by_their_degrees_of_freedom():
+    groups = [[1.0, 3.0], [0.0, 0.0, 3.0], [7.0]]
+    assert pooled_sd(groups) == pytest.approx(((2 + 6) / 3) ** 0.5)
+    assert pooled_sd([[1.0], []]) is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"effect": 0}, {"effect": float("nan")}, {"effect": 1, "alpha": 0}, {"effect": 1, "power": 1}],
+)
+def test_a_question_without_sense_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"above 0|between 0 and 1"):
+        Question(**wrong)
