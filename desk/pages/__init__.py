@@ -1,6 +1,18 @@
 """The pages of a study in the admin, in the order of its menu. A new page is a module and a row here."""
 
-from . import downloads, monitor, payment, preview, rehearsal, results, setup, share, versions
+from . import (
+    downloads,
+    model,
+    monitor,
+    payment,
+    preview,
+    quality,
+    rehearsal,
+    results,
+    setup,
+    share,
+    versions,
+)
 from .base import Page
 
 PAGES: tuple[Page, ...] = (
@@ -10,6 +22,8 @@ PAGES: tuple[Page, ...] = (
     *rehearsal.PAGES,
     *monitor.PAGES,
     *results.PAGES,
+    *model.PAGES,
+    *quality.PAGES,
     *payment.PAGES,
     *downloads.PAGES,
     *versions.PAGES,

@@ -1,0 +1,76 @@
+"""The teaching of finished workers as arrays, with what their teachers predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from studies.models import Participant, Study
+from teaching import pools
+from teaching.engine import LearningRate, Pool
+from teaching.models import TeachingStep
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Session:
+    """One worker's teaching: examples, answers and the teacher's p before each, all of shape (t,)."""
+
+    code: str
+    arm: str
+    beta: float
+    rate: LearningRate
+    pool: Pool
+    examples: Indices
+    answers: Floats
+    p: Floats
+
+    @property
+    def labels(self) -> Floats:
+        return np.asarray(self.pool.labels[self.examples], dtype=np.float64)
+
+    @property
+    def right(self) -> Floats:
+        """1 where the answer was right, (t,)."""
+        return np.asarray(self.answers == self.labels, dtype=np.float64)
+
+
+def sessions_of(study: Study, purpose: str, most: int) -> list[Session]:
+    """The newest finished sessions, each taught by the settings that it began with."""
+    people = study.participants.filter(purpose=purpose, is_excluded=False).completed()
+    newest = people.select_related("version", "study__dataset").order_by("-pk")[:most]
+    settings: dict[int, Study] = {}
+    by_pk = {}
+    for person in newest:
+        settings.setdefault(person.version_id, person.settings)
+        person.settings = settings[person.version_id]
+        by_pk[person.pk] = person
+    return list(_sessions(by_pk))
+
+
+def _sessions(people: dict[int, Participant]) -> Iterator[Session]:
+    steps = (
+        TeachingStep.objects.filter(participant__in=people, answer__isnull=False)
+        .order_by("participant_id", "position")
+        .values_list("participant_id", "example__pool_index", "answer", "p")
+    )
+    for pk, rows in groupby(steps, key=lambda row: row[0]):
+        person = people[pk]
+        _, examples, answers, p = zip(*rows, strict=True)
+        study = person.settings
+        yield Session(
+            code=person.code,
+            arm=person.arm,
+            beta=person.beta or 0.0,
+            rate=LearningRate(study.learning_rate, study.learning_rate_decay),
+            pool=pools.load(study.dataset).pool,
+            examples=np.array(examples, dtype=np.intp),
+            answers=np.array(answers, dtype=np.float64),
+            p=np.array(p, dtype=np.float64),
+        )
