@@ -6,11 +6,14 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.files import File
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
+
+from studies import audit
+from studies.models import AuditEntry
 
 from . import services
 from .errors import shown
@@ -67,6 +70,9 @@ class ImportAdmin(admin.ModelAdmin):
     add_form_template = "admin/datasets/import_form.html"
     change_form_template = "admin/datasets/import_progress.html"
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
+        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
+
     @admin.display(description="progress")
     def share(self, job: Import) -> str:
         return f"{100 * job.progress:.0f} %"
@@ -94,6 +100,9 @@ class ImportAdmin(admin.ModelAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Import) -> None:
         services.discard(obj)
+        audit.record(
+            AuditEntry.Action.DELETE, f"Removed the import {obj.name}.", actor=request.user
+        )
 
     def change_view(
         self,
@@ -151,10 +160,9 @@ class ImportAdmin(admin.ModelAdmin):
         return HttpResponseRedirect(page_of(job))
 
     def _visible(self, request: HttpRequest, pk: int) -> Import:
-        job = get_object_or_404(Import, pk=pk)
-        if not self.has_view_permission(request, job):
+        if not self.has_view_permission(request):
             raise PermissionDenied
-        return job
+        return get_object_or_404(self.get_queryset(request), pk=pk)
 
 
 def page_of(job: Model) -> str:

@@ -59,6 +59,8 @@ class Draft:
     duplicates: int | None = None
     """how many groups of duplicates were found, if anybody looked"""
     insight: Insight = lambda pool, order: {}
+    owner: Any = None
+    """the researcher whose data set it is; nobody's is everybody's"""
     key: str = field(default_factory=new_key)
     keep: Callable[[Path], None] = lambda folder: None
     """writes into its folder what else belongs to it"""
@@ -83,6 +85,7 @@ def create_dataset(
         learning_rate=suggest_learning_rate(pool),
         seed=draft.seed,
         extractor=draft.extractor,
+        owner=draft.owner,
         insight=draft.insight(pool, order),
     )
     examples = _examples(dataset, teaching, draft.evaluation)

@@ -49,6 +49,7 @@ def finish(
         target=fit_target(features, labels, accuracy=accuracy).concept,
         extractor=name,
         duplicates=len(examined.duplicates.groups),
+        owner=job.created_by,
         key=job.run,
         keep=lambda folder: save(fitted, folder / "features.npz"),
     )

@@ -24,6 +24,10 @@ class TakenOver(Exception):
 
 
 class ImportQuerySet(models.QuerySet["Import"]):
+    def visible_to(self, user: Any) -> ImportQuerySet:
+        """One's own; all for superusers."""
+        return self if user.is_superuser else self.filter(created_by=user.pk)
+
     def silent(self) -> ImportQuerySet:
         return self.filter(heartbeat_at__lt=timezone.now() - SILENCE)
 

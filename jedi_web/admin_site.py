@@ -4,7 +4,8 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.apps import AdminConfig
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.urls import URLPattern, URLResolver, path
 
 
 class ResearchSite(admin.AdminSite):
@@ -19,6 +20,26 @@ class ResearchSite(admin.AdminSite):
         # The queue's own table is for those who look after the server, by the command line.
         apps = [app for app in apps if app["app_label"] != "django_tasks_db"]
         return sorted(apps, key=lambda app: app["app_label"] == "auth")
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        address = "r/<int:content_type_id>/<path:object_id>/"
+        view = self.admin_view(self.view_on_site)
+        return [path(address, view, name="view_on_site"), *super().get_urls()]
+
+    def view_on_site(
+        self, request: HttpRequest, content_type_id: int, object_id: str
+    ) -> HttpResponseBase:
+        """Django's own leads anybody of the staff to anything, and a participant's address is the key to a session."""
+        from django.contrib.contenttypes.models import ContentType
+        from django.contrib.contenttypes.views import shortcut
+
+        kind = ContentType.objects.filter(pk=content_type_id).first()
+        page = self._registry.get(kind.model_class()) if kind else None  # type: ignore[arg-type]
+        if page is None or not page.view_on_site or not page.get_object(request, object_id):
+            raise Http404
+        if not page.has_view_permission(request):
+            raise Http404
+        return shortcut(request, content_type_id, object_id)
 
 
 class ResearchAdminConfig(AdminConfig):

@@ -9,9 +9,9 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 
-from . import services
+from . import audit, services
 from .dataset_page import dataset_page
-from .models import Dataset, Example
+from .models import AuditEntry, Dataset, Example
 
 
 class ReadOnly:
@@ -53,15 +53,20 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # A data set that a study uses is part of the study's record.
-        is_free = obj is None or not obj.studies.exists()
-        return is_free and admin.ModelAdmin.has_delete_permission(self, request, obj)
+        has_right = admin.ModelAdmin.has_delete_permission(self, request, obj)
+        if obj is None or not has_right:
+            return has_right
+        is_own = request.user.is_superuser or obj.owner_id == request.user.pk
+        return is_own and not obj.studies.exists()
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         # One at a time, each with its own check.
         return {}
 
     def delete_model(self, request: HttpRequest, obj: Dataset) -> None:
+        name = str(obj)
         services.delete_dataset(obj)
+        audit.record(AuditEntry.Action.DELETE, f"Deleted the data set {name}.", actor=request.user)
 
     def change_view(
         self,
@@ -71,7 +76,7 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         dataset = self.get_object(request, object_id)
-        page = dataset_page(dataset) if dataset else {}
+        page = dataset_page(dataset, request.user) if dataset else {}
         return super().change_view(request, object_id, form_url, (extra_context or {}) | page)
 
     def get_urls(self) -> list[URLPattern]:
@@ -79,7 +84,7 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         return [path("images/<str:key>", image, name="example_image"), *super().get_urls()]
 
     def image(self, request: HttpRequest, key: str) -> FileResponse:
-        """Any image of any data set, for researchers who may see data sets."""
+        """An image of a data set that one may see."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         visible = Dataset.objects.visible_to(request.user)

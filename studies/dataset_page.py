@@ -9,14 +9,16 @@ SHEET = 24
 MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 640, 420, 12
 
 
-def dataset_page(dataset: Dataset) -> dict[str, Any]:
+def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
+    """`user` is who looks: of the studies that use the data set, those are named that one may see."""
     keys = dict(
         dataset.examples.filter(split=Example.Split.TEACHING).values_list("pool_index", "key")
     )
     insight = dataset.insight
     return {
         "insight": insight,
-        "studies": dataset.studies.all(),
+        "studies": dataset.studies.visible_to(user),
+        "is_used": dataset.studies.exists(),
         "sheets": [
             {"name": dataset.class_name(label), "keys": contact_sheet(dataset, label)}
             for label in (-1, 1)

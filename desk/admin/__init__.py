@@ -1,5 +1,5 @@
-"""Studies and participants in the admin."""
+"""The desk in the admin: studies and participants, and who may reach what."""
 
-from . import participants, studies
+from . import accounts, audit, participants, studies, tokens
 
-__all__ = ["participants", "studies"]
+__all__ = ["accounts", "audit", "participants", "studies", "tokens"]

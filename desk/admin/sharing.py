@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.admin.filters import RelatedFieldListFilter
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.db import models
 from django.http import HttpRequest
 
@@ -23,7 +23,7 @@ class ShareInline(admin.TabularInline):
     extra = 0
     verbose_name_plural = "colleagues"
 
-    def has_add_permission(self, request: HttpRequest, obj: Any) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return may_share(request, obj) and super().has_add_permission(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -36,8 +36,8 @@ class ShareInline(admin.TabularInline):
         self, db_field: models.ForeignKey[Any, Any], request: HttpRequest, **options: Any
     ) -> Any:
         if db_field.name == "user":
-            others = get_user_model()._default_manager.filter(is_staff=True, is_active=True)
-            options["queryset"] = others.exclude(pk=request.user.pk).order_by("username")
+            staff = User.objects.filter(is_staff=True, is_active=True)
+            options["queryset"] = staff.exclude(username=request.user.get_username())
         field = super().formfield_for_foreignkey(db_field, request, **options)
         if field and db_field.name == "user":
             # Accounts are made elsewhere, and by superusers.
@@ -94,8 +94,6 @@ def _changes(formset: Any) -> list[str]:
 class VisibleFilter(RelatedFieldListFilter):
     """Offers the rows that one may see: a filter is no list of other people's studies."""
 
-    def field_choices(
-        self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin
-    ) -> list[tuple[str, str]]:
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin) -> Any:
         rows = field.related_model._default_manager.visible_to(request.user)
         return [(str(row.pk), str(row)) for row in rows]

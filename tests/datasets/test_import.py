@@ -74,6 +74,7 @@ def test_the_command_and_the_admin_make_the_same_data_set(form, tmp_path, import
     job = import_in_the_admin(source_zip(tmp_path / "images.zip", files))
     assert job.state == Import.State.DONE
     assert (job.dataset.name, job.dataset.version) == ("Shapes", 2)
+    assert job.dataset.owner == job.created_by is not None
     in_the_admin = made(job.dataset)
     assert in_the_admin.examples == by_command.examples
     assert in_the_admin.pool == by_command.pool

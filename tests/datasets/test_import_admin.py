@@ -170,6 +170,8 @@ def pages(job):
 def staff(*permissions, **options):
     user = User.objects.create_user("staff", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    # What is theirs, so that nothing but rights can be missing.
+    Import.objects.update(created_by=user)
     client = Client(**options)
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return client
