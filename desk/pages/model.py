@@ -2,7 +2,8 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from studies.models import Participant, Study
+from desk.purposes import purpose_of, purpose_switch
+from studies.models import Study
 
 from .base import Page, study_page
 
@@ -11,7 +12,8 @@ def model(request: HttpRequest, study: Study) -> HttpResponse:
     # The fits need SciPy, which the other pages should not wait for.
     from evaluation.modelcheck.page import model_page
 
-    context = model_page(study, purpose_of(request))
+    purpose = purpose_of(request)
+    context = model_page(study, purpose) | {"purpose_switch": purpose_switch(purpose)}
     return study_page(request, study, "admin/desk/model.html", "Model check", context)
 
 
@@ -26,12 +28,6 @@ def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpRespo
     response = HttpResponse(content, content_type=FORMS[form])
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
     return response
-
-
-def purpose_of(request: HttpRequest) -> str:
-    """Real people, unless another kind of session is asked for."""
-    asked = request.GET.get("purpose", "")
-    return asked if asked in Participant.Purpose.values else Participant.Purpose.LIVE
 
 
 PAGES = (

@@ -64,7 +64,9 @@ def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
     """Hands a rehearsal or a forecast to the background worker."""
     form = RehearsalForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "; ".join(str(e) for errors in form.errors.values() for e in errors))
+        messages.error(
+            request, "; ".join(str(e) for errors in form.errors.values() for e in errors)
+        )
     elif any(one.is_under_way for one in study.rehearsals.filter(kind=kind)[:LISTED]):
         messages.warning(request, "One is under way already. Start another when it is done.")
     else:

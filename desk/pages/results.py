@@ -2,6 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponse
 
+from desk.purposes import purpose_of, purpose_switch
 from studies.models import Study
 
 from .base import Page, study_page
@@ -12,8 +13,12 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
     # The statistics take a second to load, which no other page should wait for.
     from evaluation.results import results_page
 
-    template = "admin/desk/results.html"
-    return study_page(request, study, template, "Results", results_page(study))
+    purpose = purpose_of(request)
+    context = results_page(study, purpose) | {
+        "purpose": purpose,
+        "purpose_switch": purpose_switch(purpose),
+    }
+    return study_page(request, study, "admin/desk/results.html", "Results", context)
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
@@ -22,7 +27,7 @@ def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpRespo
 
     if key not in FIGURES or form not in FORMS:
         raise Http404
-    content = FIGURES[key](gather(study)).file(form)
+    content = FIGURES[key](gather(study, purpose_of(request))).file(form)
     response = HttpResponse(content, content_type=FORMS[form])
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
     return response

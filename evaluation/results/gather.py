@@ -58,45 +58,51 @@ class Numbers:
         return stats.known(getattr(person, measure) for person in self.of(arm))
 
 
-def gather(study: Study) -> Numbers:
-    people = finished_people(study)
-    tallies = by_arm(study, census(study))
+def gather(study: Study, purpose: str = Participant.Purpose.LIVE) -> Numbers:
+    people = finished_people(study, purpose)
+    tallies = by_arm(study, census(study, purpose))
     arms = tuple(arm for arm in tallies if arm)
-    return Numbers(study, arms, people, tallies, answers_of(study.pk, people))
+    return Numbers(study, arms, people, tallies, answers_of(Finished(study.pk, purpose), people))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Those who finished one study for one purpose."""
+
+    study: int
+    purpose: str
+
+    @property
+    def answers(self) -> Q:
+        people = Participant.objects.counted(self.purpose).completed().filter(study=self.study)
+        return Q(participant__in=people, is_correct__isnull=False)
 
 
 # An answer of somebody who finished never changes: while the same people have finished, the counts stand.
 @lru_cache(maxsize=16)
-def answers_of(study: int, people: tuple[Person, ...]) -> Answers:
+def answers_of(finished: Finished, people: tuple[Person, ...]) -> Answers:
     confusion: Counter[tuple[str, int, int]] = Counter()
     evaluation_times: Counter[tuple[str, float | None]] = Counter()
-    for arm, answer, is_right, time, count in evaluation_counts(study):
+    for arm, answer, is_right, time, count in evaluation_counts(finished):
         confusion[arm, answer if is_right else -answer, answer] += count
         evaluation_times[arm, time] += count
-    times = time_classes("teaching", teaching_times(study))
+    times = time_classes("teaching", teaching_times(finished))
     times |= time_classes("evaluation", evaluation_times)
-    return Answers(step_counts(study), dict(confusion), times)
+    return Answers(step_counts(finished), dict(confusion), times)
 
 
-def finished_people(study: Study) -> tuple[Person, ...]:
+def finished_people(study: Study, purpose: str) -> tuple[Person, ...]:
     fields = (
         "code", "arm", "memory_span", "unique_examples", "first_seen_accuracy",
         "evaluation_accuracy", "teaching_gain",
     )  # fmt: skip
-    rows = study.participants.counted().completed().order_by("pk").values_list(*fields)
+    rows = study.participants.counted(purpose).completed().order_by("pk").values_list(*fields)
     return tuple(Person(*row) for row in rows)
 
 
-def answers_of_the_finished(study: int) -> Q:
-    return Q(
-        participant__in=Participant.objects.counted().completed().filter(study=study),
-        is_correct__isnull=False,
-    )
-
-
-def step_counts(study: int) -> dict[tuple[str, int, bool], tuple[int, int]]:
+def step_counts(finished: Finished) -> dict[tuple[str, int, bool], tuple[int, int]]:
     rows = (
-        TeachingStep.objects.filter(answers_of_the_finished(study))
+        TeachingStep.objects.filter(finished.answers)
         .order_by()
         .values_list("participant__arm", "step", "is_first_showing")
         .annotate(right=Count("pk", filter=Q(is_correct=True)), n=Count("pk"))
@@ -108,9 +114,9 @@ def time_class() -> Round:
     return Round(F("response_ms") / TIME_CLASS_MS)
 
 
-def teaching_times(study: int) -> Counter[tuple[str, float | None]]:
+def teaching_times(finished: Finished) -> Counter[tuple[str, float | None]]:
     rows = (
-        TeachingStep.objects.filter(answers_of_the_finished(study))
+        TeachingStep.objects.filter(finished.answers)
         .order_by()
         .values_list("participant__arm", time_class())
         .annotate(n=Count("pk"))
@@ -118,10 +124,10 @@ def teaching_times(study: int) -> Counter[tuple[str, float | None]]:
     return Counter({(arm, time): count for arm, time, count in rows})
 
 
-def evaluation_counts(study: int) -> Iterable[tuple[str, int, bool, float | None, int]]:
+def evaluation_counts(finished: Finished) -> Iterable[tuple[str, int, bool, float | None, int]]:
     """One pass over the largest table serves the confusion and the times. The truth follows from the answer."""
     return (
-        EvaluationItem.objects.filter(answers_of_the_finished(study))
+        EvaluationItem.objects.filter(finished.answers)
         .order_by()
         .values_list("participant__arm", "answer", "is_correct", time_class())
         .annotate(n=Count("pk"))

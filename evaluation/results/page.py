@@ -30,8 +30,8 @@ WHAT_GAIN_REWARDS = (
 )
 
 
-def results_page(study: Study) -> dict[str, Any]:
-    numbers = gather(study)
+def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
+    numbers = gather(study, purpose)
     page = {
         "study": study,
         "finished": len(numbers.people),

@@ -48,9 +48,9 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         """Those who count for places and assignment: no pilot, no preview, no bot."""
         return self.filter(purpose=Participant.Purpose.LIVE)
 
-    def counted(self) -> ParticipantQuerySet:
-        """Those whose results count: live, and not excluded by a researcher."""
-        return self.live().filter(is_excluded=False)
+    def counted(self, purpose: str = "live") -> ParticipantQuerySet:
+        """Those whose results count: live, or of another kind that is looked at, and not excluded."""
+        return self.filter(purpose=purpose, is_excluded=False)
 
     def completed(self) -> ParticipantQuerySet:
         return self.filter(stage=Participant.Stage.DONE)

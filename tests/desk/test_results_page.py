@@ -256,3 +256,16 @@ def test_results_are_for_those_who_may_see_the_study(study, is_shared, status):
     make_participant(study)
     for file in ("", "gain.csv", "gain.svg", "gain.pdf"):
         assert client.get(address(study, file)).status_code == status
+
+
+def test_pilots_and_bots_have_results_of_their_own(researcher, study):
+    make_finished(study, 8)
+    make_finished(study, 12, seed=6)
+    newest = study.participants.order_by("-pk").values_list("pk", flat=True)[:12]
+    study.participants.filter(pk__in=list(newest)).update(purpose="rehearsal")
+    assert "8 participants have finished" in page_of(researcher, study)
+    bots = researcher.get(address(study), {"purpose": "rehearsal"}).content.decode()
+    assert "12 participants have finished" in bots
+    assert "no result" in bots
+    rows = researcher.get(address(study, "gain.csv"), {"purpose": "rehearsal"}).content.decode()
+    assert len(rows.splitlines()) == 13
