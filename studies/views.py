@@ -54,6 +54,7 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
         "minutes": study.minutes,
         "door": _door(study, recruitment, existing),
         "session_url": existing.get_absolute_url() if existing else "",
+        "is_preview": recruitment.purpose == Participant.Purpose.PREVIEW,
     }
     return render(request, "worker/entry.html", context)
 
@@ -114,6 +115,7 @@ def session(request: HttpRequest, token: str) -> HttpResponse:
         "api_url": reverse("api-session", args=[participant.token]),
         "min_width": MIN_WIDTH,
         "min_height": MIN_HEIGHT,
+        "is_preview": participant.purpose == Participant.Purpose.PREVIEW,
     }
     return render(request, "worker/session.html", context)
 

@@ -10,16 +10,23 @@ MEMORY_MATCHED_TEACHER = "jedi"
 
 
 def assign(participant: Participant) -> None:
-    """Gives the participant a ticket and with it a teacher. Inside a transaction; exact under any concurrency."""
+    """Gives the participant a teacher, and as many images as fit the memory. Inside a transaction."""
+    # Who came to look at one teacher has it already.
+    if not participant.arm:
+        draw_arm(participant)
+    participant.teaching_steps = teaching_length(
+        participant.settings, participant.arm, participant.memory_span or 1.0
+    )
+
+
+def draw_arm(participant: Participant) -> None:
+    """Gives the participant a ticket and with it a teacher: exact under any concurrency."""
     study = participant.settings
     participant.ticket = take_ticket(study, participant.purpose)
     if study.assignment == Study.Assignment.FILL_GAPS:
         participant.arm = emptiest_arm(study, participant.purpose)
     else:
         participant.arm = study.open_arms[participant.ticket % len(study.open_arms)]
-    participant.teaching_steps = teaching_length(
-        study, participant.arm, participant.memory_span or 1.0
-    )
 
 
 def take_ticket(study: Study, purpose: str) -> int:

@@ -14,11 +14,15 @@ register = template.Library()
 @register.inclusion_tag("admin/desk/menu.html")
 def study_menu(study: Study, here: str = "") -> dict[str, Any]:
     """The study's pages, the open one marked."""
-    people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
-    rows = [
-        ("Set-up", reverse("admin:studies_study_change", args=[study.pk])),
-        ("Participants", people),
-        *((page.title, reverse(page.url_name, args=[study.pk])) for page in PAGES if page.title),
-    ]
-    items = [{"title": title, "url": url, "is_here": title == here} for title, url in rows]
+    rows = menu_of(study)
+    items = [{"title": title, "url": url, "is_here": title == here} for url, title in rows]
     return {"study": study, "items": items}
+
+
+def menu_of(study: Study) -> list[tuple[str, str]]:
+    """(address, title) of the pages, in their order: the set-up, and the people before their results."""
+    rows = [(reverse(page.url_name, args=[study.pk]), page.title) for page in PAGES if page.title]
+    people = reverse("admin:studies_participant_changelist") + f"?study__id__exact={study.pk}"
+    place = next(place for place, (_, title) in enumerate(rows) if title == "Results")
+    rows.insert(place, (people, "Participants"))
+    return [(reverse("admin:studies_study_change", args=[study.pk]), "Set-up"), *rows]
