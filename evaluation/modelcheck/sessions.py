@@ -43,7 +43,7 @@ class Session:
 
 def sessions_of(study: Study, purpose: str, most: int) -> list[Session]:
     """The newest finished sessions, each taught by the settings that it began with."""
-    people = study.participants.filter(purpose=purpose, is_excluded=False).completed()
+    people = study.participants.counted(purpose).completed()
     newest = people.select_related("version", "study__dataset").order_by("-pk")[:most]
     settings: dict[int, Study] = {}
     by_pk = {}
