@@ -3,12 +3,12 @@
 from .conditions import PLAIN, WINDOW, Condition
 
 JEDI = Condition("jedi", reading=WINDOW)
+ORACLE = Condition("omniscient")
 DEFAULT = (
     Condition("rt"),
     Condition("eer"),
     Condition("imt", reading=WINDOW),
     JEDI,
-    Condition("omniscient"),
 )
 AS_PRINTED = (
     Condition("rt"),
@@ -16,4 +16,4 @@ AS_PRINTED = (
     Condition("imt", reading=PLAIN),
     Condition("jedi", reading=PLAIN),
 )
-ARMS = tuple(dict.fromkeys([*DEFAULT, *AS_PRINTED]))
+ARMS = tuple(dict.fromkeys([*DEFAULT, ORACLE, *AS_PRINTED]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evaluation.figures import (
     ArmAccuracies,
     ArmValues,
@@ -62,9 +64,11 @@ def sections(experiment: Humans, results: Results) -> list[Section]:
 
 def _material(experiment: Humans, results: Results, material: Material) -> Section:
     pool, evaluation = material.load()
+    target = float(np.mean((evaluation.features @ pool.target >= 0) == (evaluation.labels > 0)))
     sentences = [
-        f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, "
-        f"η₀ = {experiment.rate(pool).initial:.3g}.",
+        f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, η₀ = "
+        f"{experiment.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
+        f"{100 * target:.1f} %.",
         _order(results, material),
     ]
     return Section(
@@ -89,7 +93,7 @@ def _order(results: Results, material: Material) -> str:
         name: ", ".join(
             arm.title
             for arm in sorted(
-                (one for one in DEFAULT if one.teacher != "omniscient"),
+                DEFAULT,
                 key=lambda one: -(_summary(results, material, one, name).mean or 0.0),
             )
         )

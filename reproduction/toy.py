@@ -146,7 +146,9 @@ class Toy(Experiment):
             for one in self._shown(reading)
         ]
         return Figure(
-            convergence_plot(f"Convergence, {READINGS[reading]}", "distance to w*", curves),
+            convergence_plot(
+                f"Convergence, {READINGS[reading]}", "distance to w*", curves, is_logarithmic=True
+            ),
             f"Means over {self.seeds} seeds with 95 % intervals, every {STRIDE} steps.",
             Data(
                 f"toy-convergence-{reading}",

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reproduction.arms import ARMS, DEFAULT, JEDI
+from reproduction.arms import ARMS, DEFAULT, JEDI, ORACLE
 from reproduction.conditions import Condition, cell_of
 from reproduction.experiment import BadExperiment, Results
 from reproduction.features import Labelled
@@ -78,7 +78,7 @@ def test_the_gain_is_evaluation_less_first_seen(humans):
 def test_the_oracle_reads_the_workers_mind_and_the_others_know_the_measured_decay(humans):
     pool, _ = humans.materials[0].load()
     worker = humans.worker(pool, 0)
-    oracle = humans.teacher(Condition("omniscient"), worker, 0.1, pool)
+    oracle = humans.teacher(ORACLE, worker, 0.1, pool)
     assert isinstance(oracle, OmniscientJEDI)
     assert oracle.learner is worker.learner
     assert oracle.beta == worker.beta
