@@ -1,87 +1,123 @@
-"""Participants in the admin: where everybody stands, what came out, and the whole history, read-only."""
+"""Participants in the admin: where everybody stands, the whole session of each, and why each image was shown."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.html import format_html
 
-from evaluation.models import EvaluationItem
-from memorytest.models import MemoryRound
+from desk import wording
+from desk.pages.base import study_page
+from desk.participant_page import participant_page
+from desk.why_page import why_page
 from studies.admin import ReadOnly
-from studies.models import Participant
-from teaching.models import TeachingStep
+from studies.models import Participant, Study
+from teaching.engine import TEACHERS
 
 from .sharing import VisibleFilter
 
 
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
+class StudyFilter(VisibleFilter):
+    def has_output(self) -> bool:
+        # A filter that is not shown does not filter, and a link to one study's people must.
+        return True
+
+
+class TeacherFilter(admin.SimpleListFilter):
+    title = "teacher"
+    parameter_name = "arm"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        return [*((name, wording.teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        arm = self.value()
+        return rows if arm is None else rows.filter(arm="" if arm == "none" else arm)
 
 
 @admin.register(Participant)
 class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     list_display = [
-        "code", "study", "stage", "arm", "span", "decay", "first_seen", "evaluated", "gain",
-        "created_at", "last_seen_at",
+        "code", "study_title", "is_for", "where", "teacher", "span", "first_seen", "evaluated", "gain", "joined",
     ]  # fmt: skip
-    list_filter = [("study", VisibleFilter), "stage", "arm"]
+    list_filter = [("study", StudyFilter), "stage", TeacherFilter, "purpose", "is_excluded"]
     search_fields = ["code"]
+    search_help_text = "A participant’s code, or a part of one."
     list_select_related = ["study"]
-    change_form_template = "admin/desk/participant.html"
+    list_per_page = 50
+    change_list_template = "admin/desk/participants.html"
     # The worker's own page is the worker's: an answer given there would count.
     view_on_site = False
-
-    fieldsets = [
-        (None, {"fields": ["study", "stage", "arm", "ticket", "span", "lengths", "decay"]}),
-        ("Result", {"fields": ["teaching_steps", "unique_examples", "first_seen", "evaluated", "gain"]}),
-        (
-            "Times",
-            {
-                "fields": [
-                    "created_at", "consented_at", "teaching_started_at", "evaluation_started_at",
-                    "finished_at", "last_seen_at",
-                ],
-            },
-        ),
-        (
-            "Recruitment",
-            {
-                "classes": ["collapse"],
-                "fields": ["recruiter", "external_id", "external_study", "external_session"],
-            },
-        ),
-    ]  # fmt: skip
-    readonly_fields = ["span", "lengths", "decay", "first_seen", "evaluated", "gain"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
         return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
-    @admin.display(description="memory span n̄", ordering="memory_span")
+    def get_urls(self) -> list[URLPattern]:
+        why = self.admin_site.admin_view(self.why_view)
+        address = path("<int:pk>/why/<int:number>/", why, name="participant_why")
+        return [address, *super().get_urls()]
+
+    # The list
+
+    @admin.display(description="study", ordering="study__title")
+    def study_title(self, participant: Participant) -> str:
+        return participant.study.title
+
+    @admin.display(description="purpose", ordering="purpose")
+    def is_for(self, participant: Participant) -> str:
+        # The words of the choice are for forms.
+        return str(participant.purpose)
+
+    @admin.display(description="stage", ordering="stage")
+    def where(self, participant: Participant) -> str:
+        stage = participant.get_stage_display()
+        return f"{stage}, excluded" if participant.is_excluded else stage
+
+    @admin.display(description="teacher", ordering="arm")
+    def teacher(self, participant: Participant) -> str:
+        return wording.teacher_title(participant.arm) or wording.UNKNOWN
+
+    @admin.display(description="memory n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:
-        return "–" if participant.memory_span is None else f"{participant.memory_span:g}"
-
-    @admin.display(description="memory lengths")
-    def lengths(self, participant: Participant) -> str:
-        return ", ".join(str(length) for length in participant.memory_lengths) or "–"
-
-    @admin.display(description="decay β", ordering="beta")
-    def decay(self, participant: Participant) -> str:
-        return "–" if participant.beta is None else f"{participant.beta:.3f}"
+        return (
+            wording.UNKNOWN if participant.memory_span is None else f"{participant.memory_span:g}"
+        )
 
     @admin.display(description="first seen", ordering="first_seen_accuracy")
     def first_seen(self, participant: Participant) -> str:
-        return percent(participant.first_seen_accuracy)
+        return wording.share(participant.first_seen_accuracy)
 
     @admin.display(description="evaluation", ordering="evaluation_accuracy")
     def evaluated(self, participant: Participant) -> str:
-        return percent(participant.evaluation_accuracy)
+        return wording.share(participant.evaluation_accuracy)
 
     @admin.display(description="gain", ordering="teaching_gain")
     def gain(self, participant: Participant) -> str:
         value = participant.teaching_gain
-        return "–" if value is None else format_html("<b>{}</b>", f"{100 * value:+.1f}\u00a0pts")
+        if value is None:
+            return wording.UNKNOWN
+        return format_html("<b>{}</b>", wording.with_minus(f"{100 * value:+.1f}"))
+
+    @admin.display(description="joined", ordering="created_at")
+    def joined(self, participant: Participant) -> str:
+        return f"{timezone.localtime(participant.created_at):%-d %b, %H:%M}"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list of one study is a page of that study and has its menu."""
+        chosen = request.GET.get("study__id__exact", "")
+        studies = Study.objects.visible_to(request.user)
+        study = studies.filter(pk=chosen).first() if chosen.isdecimal() else None
+        frame = {"title": "Participants", "study": study}
+        return super().changelist_view(request, (extra_context or {}) | frame)
+
+    # The pages of one participant
 
     def change_view(
         self,
@@ -90,14 +126,28 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        participant = self.get_object(request, object_id)
-        history = history_of(participant) if participant else {}
-        return super().change_view(request, object_id, form_url, (extra_context or {}) | history)
+        participant = self.participant_for(request, object_id)
+        page = participant_page(participant, wants_replay=request.GET.get("replay") == "1")
+        title = {"title": f"Participant {participant.code}"}
+        template = "admin/desk/participant.html"
+        return study_page(request, participant.study, template, "Participants", page | title)
 
+    def why_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
+        participant = self.participant_for(request, str(pk))
+        page = why_page(participant, number)
+        if page is None:
+            raise Http404
+        title = {"title": f"Why image {number} of {participant.code}?"}
+        template = "admin/desk/why.html"
+        return study_page(request, participant.study, template, "Participants", page | title)
 
-def history_of(participant: Participant) -> dict[str, Any]:
-    return {
-        "memory_rounds": MemoryRound.objects.filter(participant=participant).order_by("position"),
-        "teaching_steps": TeachingStep.objects.of(participant).with_class_names(),
-        "evaluation_items": EvaluationItem.objects.of(participant).with_class_names(),
-    }
+    def participant_for(self, request: HttpRequest, object_id: str) -> Participant:
+        """For who may see the participant, to be read. A stranger's participant does not exist."""
+        if not self.has_view_permission(request) or request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
+        rows = self.get_queryset(request).select_related("study__dataset", "version")
+        rows = rows.defer("study__dataset__insight")
+        participant = rows.filter(pk=object_id).first() if object_id.isdecimal() else None
+        if participant is None:
+            raise Http404
+        return participant
