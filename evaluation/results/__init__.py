@@ -1,12 +1,12 @@
 """The results of a study: its numbers by a handful of queries, then statistics, figures and the files behind them.
 
-`gather` asks the database, `analysis` compares, `figures` draws with the table behind each drawing, `words` writes
+`numbers` asks the database, `analysis` compares, `figures` draws with the table behind each drawing, `words` writes
 numbers, and `page` puts everything together. Loading this takes a second: only who shows results should.
 """
 
 from .analysis import Analysis, analyse
 from .figures import FIGURES, FORMS, Figure
-from .gather import Numbers, Person, gather
+from .numbers import Numbers, Person, gather
 from .page import WHAT_GAIN_REWARDS, results_page
 
 __all__ = [

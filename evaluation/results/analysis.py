@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from evaluation import statistics as stats
 
-from .gather import Numbers
+from .numbers import Numbers
 from .words import in_words, title_of
 
 REFERENCE = "jedi"

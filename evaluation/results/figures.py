@@ -12,7 +12,7 @@ from evaluation.drawing import Drawing, svg, svg_file
 from evaluation.exports import cell
 from evaluation.pdf import pdf
 
-from .gather import TIME_CLASS_MS, Numbers, Person
+from .numbers import TIME_CLASS_MS, Numbers, Person
 from .words import p_words, title_of
 
 Cell = str | int | float | None

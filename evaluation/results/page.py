@@ -9,7 +9,7 @@ from studies.models import Study
 
 from .analysis import Analysis, analyse, size_notes
 from .figures import FIGURES, FORMS
-from .gather import Numbers, gather
+from .numbers import Numbers, gather
 from .words import (
     UNKNOWN,
     between,
