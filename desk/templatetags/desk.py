@@ -1,12 +1,13 @@
 """What every page of a study shows."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import template
 from django.urls import reverse
 
-from desk.pages import PAGES
-from studies.models import Study
+from desk.pages import PAGES, quality
+from studies.models import Participant, Study
 
 register = template.Library()
 
@@ -26,3 +27,9 @@ def menu_of(study: Study) -> list[tuple[str, str]]:
     place = next(place for place, (_, title) in enumerate(rows) if title == "Results")
     rows.insert(place, (people, "Participants"))
     return [(reverse("admin:studies_study_change", args=[study.pk]), "Set-up"), *rows]
+
+
+@register.inclusion_tag("admin/desk/quality_box.html", takes_context=True)
+def quality_box(context: Mapping[str, Any], participant: Participant) -> dict[str, Any]:
+    """The flags of a participant and the decisions about them."""
+    return quality.quality_box(participant, may_edit=context["may_edit"])

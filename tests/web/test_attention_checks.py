@@ -1,9 +1,13 @@
 """Attention checks: what the worker is told, what is counted, and what no number ever counts."""
 
+import csv
+import io
+
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
+from evaluation.exports import Selection, table_chunks
 from evaluation.models import EvaluationItem
 from evaluation.results import results_page
 from evaluation.stage import EvaluationStage, draw_images, with_checks
@@ -189,6 +193,19 @@ def test_results_count_no_check(study):
     times = next(figure for figure in page["figures"] if figure.key == "response-times")
     in_test = [row for row in times.rows if row[1] == "evaluation"]
     assert sum(int(row[-1]) for row in in_test) == 6
+
+
+def test_files_tell_what_was_asked_for_and_whether_it_was_done(study):
+    passed, failed = (finish(study, choose).participant for choose in (obedient, heedless))
+    text = b"".join(table_chunks(Selection(study), "evaluation", "csv")).decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 18
+    for row in rows:
+        is_check = row["instructed_label"] != ""
+        assert (row["is_passed"] == "") == (not is_check)
+        assert (row["is_correct"] == "") == is_check
+    outcomes = {(row["participant"], row["is_passed"]) for row in rows if row["is_passed"]}
+    assert outcomes == {(passed.code, "1"), (failed.code, "0")}
 
 
 def test_a_check_is_answered_once_like_every_other_image(study):
