@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from .experiment import BadExperiment, Results, Row, Unit
+from .experiment import BadExperiment, Row, Unit
 
 FILE = "results.jsonl"
 
@@ -46,9 +46,6 @@ class Checkpoint:
         line = json.dumps({"cell": unit.cell, "seed": unit.seed, "row": row}, ensure_ascii=False)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
-
-    def results(self) -> Results:
-        return Results(dict(self.rows))
 
 
 def _whole_lines(path: Path) -> list[str]:

@@ -20,8 +20,12 @@ PROCESSES = 2
 def run(
     experiment: Experiment, folder: Path, *, processes: int = PROCESSES, screen: Screen
 ) -> Results:
-    """Run what is not yet there in the folder, and return everything."""
-    checkpoint = Checkpoint.open(folder, experiment.settings())
+    """Run what is not yet there in the folder, and return everything.
+
+    More seeds go on from fewer: a unit depends on its own seed alone.
+    """
+    settings = {name: value for name, value in experiment.settings().items() if name != "seeds"}
+    checkpoint = Checkpoint.open(folder, settings)
     units = list(experiment.units())
     todo = [unit for unit in units if unit not in checkpoint.rows]
     if todo:
@@ -29,7 +33,7 @@ def run(
         for unit, row in worked(experiment, todo, processes):
             checkpoint.add(unit, row)
             bar.step()
-    return checkpoint.results()
+    return Results({unit: checkpoint.rows[unit] for unit in units})
 
 
 def worked(

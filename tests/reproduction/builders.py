@@ -1,5 +1,6 @@
 """Small experiments and made data."""
 
+import os
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -55,6 +56,13 @@ class Dying(Dice):
         if (cell, seed) == ("blue", 1):
             raise KeyboardInterrupt
         return super().run(cell, seed)
+
+
+class Fatal(Dice):
+    """Takes its process down with it."""
+
+    def run(self, cell, seed):
+        os._exit(1)
 
 
 def silent():

@@ -9,7 +9,7 @@ from reproduction.checkpoint import FILE, Checkpoint
 from reproduction.experiment import BadExperiment, Unit
 from reproduction.progress import ProgressBar, Screen, spoken
 
-from .builders import Dice, Dying, silent
+from .builders import Dice, Dying, Fatal, silent
 
 
 def test_a_run_has_one_row_for_every_condition_and_seed(tmp_path):
@@ -28,7 +28,7 @@ def test_two_processes_give_the_numbers_of_one(tmp_path):
 def test_a_stopped_run_goes_on_where_it_was(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         runs.run(Dying(), tmp_path, processes=1, screen=silent())
-    assert len(Checkpoint.open(tmp_path, Dice().settings()).rows) == 3
+    assert len(Checkpoint.open(tmp_path, {"sides": 6}).rows) == 3
     told = []
     results = runs.run(Dice(), tmp_path, processes=1, screen=Screen(told.append, False))
     assert results.rows == runs.run(Dice(), tmp_path / "b", processes=1, screen=silent()).rows
@@ -39,7 +39,7 @@ def test_half_a_line_that_a_kill_left_is_done_again(tmp_path):
     whole = runs.run(Dice(), tmp_path, processes=1, screen=silent())
     file = tmp_path / FILE
     file.write_bytes(file.read_bytes()[:-25])
-    assert len(Checkpoint.open(tmp_path, Dice().settings()).rows) == 5
+    assert len(Checkpoint.open(tmp_path, {"sides": 6}).rows) == 5
     assert runs.run(Dice(), tmp_path, processes=1, screen=silent()).rows == whole.rows
 
 
@@ -50,6 +50,20 @@ def test_a_finished_run_is_not_run_again(tmp_path):
     runs.run(Dice(), tmp_path, processes=1, screen=Screen(told.append, False))
     assert (tmp_path / FILE).read_bytes() == before
     assert told == []
+
+
+def test_more_seeds_go_on_from_fewer_and_fewer_take_their_part(tmp_path):
+    few = runs.run(Dice(seeds=2), tmp_path, processes=1, screen=silent())
+    told = []
+    more = runs.run(Dice(seeds=3), tmp_path, processes=1, screen=Screen(told.append, False))
+    assert "5/6" in told[0]
+    assert len(more.rows) == 6
+    assert runs.run(Dice(seeds=2), tmp_path, processes=1, screen=silent()).rows == few.rows
+
+
+def test_a_killed_process_says_how_to_go_on(tmp_path):
+    with pytest.raises(BadExperiment, match="same command again"):
+        runs.run(Fatal(), tmp_path, processes=2, screen=silent())
 
 
 def test_a_run_with_other_settings_is_not_mixed_in(tmp_path):
@@ -63,7 +77,7 @@ def test_a_run_with_other_settings_is_not_mixed_in(tmp_path):
 def test_the_checkpoint_is_plain_json_lines(tmp_path):
     runs.run(Dice(seeds=1), tmp_path, processes=1, screen=silent())
     head, *rows = map(json.loads, (tmp_path / FILE).read_text().splitlines())
-    assert head == {"settings": {"seeds": 1, "sides": 6}}
+    assert head == {"settings": {"sides": 6}}
     assert [(row["cell"], row["seed"]) for row in rows] == [("red", 0), ("blue", 0)]
 
 
