@@ -18,6 +18,9 @@ from studies.models import Participant, Study, StudyVersion
 from .sharing import OwnedStudies, ShareInline
 from .teachers import TeacherChoice
 
+# The pages that the list leads to; the others are a step further.
+OFTEN_OPENED = ("Links", "Monitor", "Participants", "Results", "Downloads")
+
 
 @admin.register(Study)
 class StudyAdmin(OwnedStudies):
@@ -30,7 +33,7 @@ class StudyAdmin(OwnedStudies):
     readonly_fields = ["link"]
     inlines = [ShareInline]
     fieldsets = [
-        (None, {"fields": ["title", "slug", "link", "dataset"]}),
+        ("The study", {"fields": ["title", "slug", "link", "dataset"]}),
         (
             "What workers read and get",
             {
@@ -84,6 +87,9 @@ class StudyAdmin(OwnedStudies):
         ),
     ]  # fmt: skip
 
+    class Media:
+        css = {"all": ["css/desk/setup.css"]}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         live = Q(participants__purpose=Participant.Purpose.LIVE)
         done = live & Q(participants__stage=Participant.Stage.DONE)
@@ -107,13 +113,24 @@ class StudyAdmin(OwnedStudies):
                 "widget": TeacherChoice(),
                 "help_text": "Tick those who teach. Workers are given to them from the top to the bottom.",
             }
-        return super().formfield_for_dbfield(db_field, request, **options)
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "dataset" and field:
+            # A study's form is no place to delete the images of other studies.
+            field.widget.can_delete_related = False
+        return field
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
     ) -> HttpResponse:
         context |= setup_context(context["adminform"].form)
+        if study := context["original"]:
+            context |= {"title": f"Set-up of {study}", "subtitle": ""}
         return super().render_change_form(request, context, *args, **options)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Studies", **(extra_context or {})})
 
     def check_new(self, request: HttpRequest) -> HttpResponse:
         """The check of a study that is not saved yet."""
@@ -148,7 +165,8 @@ class StudyAdmin(OwnedStudies):
 
     @admin.display(description="pages")
     def pages(self, study: Study) -> str:
-        links = format_html_join("", '<a href="{}">{}</a>', menu_of(study)[1:])
+        often = [row for row in menu_of(study) if row[1] in OFTEN_OPENED]
+        links = format_html_join("", '<a href="{}">{}</a>', often)
         return format_html('<nav class="study-pages">{}</nav>', links)
 
     @admin.display(description="workers' link")

@@ -23,7 +23,7 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
         "tried": previews.tried_out(study),
         "people_url": f"{people}?study__id__exact={study.pk}&purpose__exact=",
     }
-    return study_page(request, study, "admin/desk/preview.html", "Try out", context)
+    return study_page(request, study, "admin/desk/preview.html", "Preview", context)
 
 
 def stage_choices() -> list[dict[str, str]]:
@@ -55,7 +55,7 @@ def clear(request: HttpRequest, study: Study) -> HttpResponse:
     tried = previews.tried_out(study)
     if request.method != "POST":
         context = {"tried": tried}
-        return study_page(request, study, "admin/desk/clear.html", "Clear what was tried", context)
+        return study_page(request, study, "admin/desk/clear.html", "Clearing", context)
     purposes = [name for name in request.POST.getlist("purpose") if name in previews.TRIED]
     if purposes:
         number = previews.clear_tried(study=study, purposes=purposes, actor=request.user)
@@ -67,7 +67,7 @@ def clear(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 PAGES = (
-    Page("preview", "preview/", preview, title="Try out"),
+    Page("preview", "preview/", preview, title="Preview"),
     Page("preview_open", "preview/open/", open_preview, edits=True, posts=True),
     Page("preview_clear", "preview/clear/", clear, edits=True),
 )

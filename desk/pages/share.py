@@ -39,7 +39,7 @@ def share(request: HttpRequest, study: Study) -> HttpResponse:
         "try_url": try_url(study),
         "is_loopback": urlsplit(study.public_url).hostname in LOOPBACK,
     }
-    return study_page(request, study, "admin/desk/share.html", "Share", context)
+    return study_page(request, study, "admin/desk/share.html", "Links", context)
 
 
 def qr(request: HttpRequest, study: Study) -> HttpResponse:
@@ -126,6 +126,6 @@ def try_url(study: Study) -> str:
 
 
 PAGES = (
-    Page("share", "share/", share, title="Share"),
+    Page("share", "share/", share, title="Links"),
     Page("qr", "share/qr.svg", qr),
 )

@@ -358,7 +358,7 @@ def test_the_list_shows_states_people_and_pages(researcher):
     assert '<span class="state state-open">open</span>' in page
     assert '<td class="field-joined">3</td>' in page
     assert '<td class="field-completed">2</td>' in page
-    for name in ("preview", "share", "results", "downloads", "versions"):
+    for name in ("share", "monitor", "results", "downloads"):
         assert f'href="/admin/studies/study/{study.pk}/{name}/"' in page
     assert f'href="/admin/studies/participant/?study__id__exact={study.pk}"' in page
 
