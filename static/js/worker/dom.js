@@ -12,6 +12,8 @@ const SVG = "http://www.w3.org/2000/svg";
  */
 export function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
+  // Safari's Tab key passes over buttons that do not ask for it.
+  if (tag === "button") element.tabIndex = 0;
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name, value);
     else if (value !== null && value !== undefined && value !== false) {
