@@ -23,6 +23,8 @@ class BonusFile:
     title: str
     content_type: str
     write: Callable[[Study, Decimal, Iterable[Payee]], str]
+    how: str
+    """What to do with the file."""
     has_ids: bool = True
 
     def file_name(self, study: Study) -> str:
@@ -69,10 +71,24 @@ FILES = {
             "Prolific",
             "text/plain; charset=utf-8",
             prolific_lines,
+            "Participant id and amount, a line each: paste it into “Bulk bonus payment” of the study on Prolific.",
         ),
         BonusFile(
-            "mturk.csv", Recruiter.MTURK, "Mechanical Turk", "text/csv; charset=utf-8", mturk_csv
+            "mturk.csv",
+            Recruiter.MTURK,
+            "Mechanical Turk",
+            "text/csv; charset=utf-8",
+            mturk_csv,
+            "AssignmentId, WorkerId, BonusAmount, Reason: a line for each call of SendBonus.",
         ),
-        BonusFile("by-code.csv", "", "By hand", "text/csv; charset=utf-8", code_csv, has_ids=False),
+        BonusFile(
+            "by-code.csv",
+            "",
+            "By hand",
+            "text/csv; charset=utf-8",
+            code_csv,
+            "These people have no id that a recruiter knows: participant code and amount.",
+            has_ids=False,
+        ),
     )
 }

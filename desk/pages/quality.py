@@ -11,6 +11,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
+from desk import wording
 from desk.conduct import Flags, flags_by_person
 from desk.exclusion import exclude, include
 from desk.models import Decision
@@ -35,6 +36,10 @@ class Listed:
     participant: Participant
     flags: Flags
     decision: Decision | None = None
+
+    @property
+    def teacher(self) -> str:
+        return wording.teacher_title(self.participant.arm)
 
     @property
     def keys(self) -> set[str]:
