@@ -18,6 +18,9 @@ JEDI_INTERNAL_URL = environment.text(
     "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.text('PORT', '8000')}"
 ).rstrip("/")
 
+# Whether a study's webhook may lead into the server's own network.
+JEDI_WEBHOOK_PRIVATE = environment.flag("JEDI_WEBHOOK_PRIVATE")
+
 # The stages of a session, in order. The apps do not import each other: they meet here.
 JEDI_STAGES = [
     "studies.consent.ConsentStage",
@@ -141,14 +144,18 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["studies.parsers.SmallJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_THROTTLE_RATES": {"join": environment.text("JEDI_JOIN_RATE", "240/min")},
+    "DEFAULT_THROTTLE_RATES": {
+        "join": environment.text("JEDI_JOIN_RATE", "240/min"),
+        "researchers": environment.text("JEDI_API_RATE", "300/min"),
+    },
     "NUM_PROXIES": JEDI_PROXIES,
     "EXCEPTION_HANDLER": "studies.api_errors.error_reply",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {
-    "TITLE": "JEDI Web session API",
-    "DESCRIPTION": "What a worker's page, a bot or another front end says to the server.",
+    "TITLE": "JEDI Web API",
+    "DESCRIPTION": "What a worker's page, a bot or another front end says to the server (`/api/studies/`, "
+    "`/api/sessions/`), and what a researcher's programs do with studies (`/api/v1/`).",
     "VERSION": "1.0.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PUBLIC": True,

@@ -13,6 +13,7 @@ urlpatterns = [
     path("admin/first-password/<uidb64>/<token>/", set_password, name="first_password"),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/v1/", include("desk.api.urls")),
     path("", include("memorytest.urls")),
     path("", include("studies.urls")),
 ]

@@ -64,6 +64,8 @@ def _framework_reply(error: exceptions.APIException) -> Response:
     headers = {}
     if wait := getattr(error, "wait", None):
         headers["Retry-After"] = str(int(wait) + 1)
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
     return Response(
         error_body(error.default_code, str(error.detail)), error.status_code, headers=headers
     )

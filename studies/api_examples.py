@@ -57,35 +57,37 @@ _MEMORY = {
 }
 
 
-def _request(name: str, value: dict[str, Any]) -> OpenApiExample:
+def example_request(name: str, value: dict[str, Any]) -> OpenApiExample:
     return OpenApiExample(name, value=value, request_only=True)
 
 
-def _response(name: str, value: dict[str, Any], status: int = 200) -> OpenApiExample:
+def example_response(name: str, value: dict[str, Any], status: int = 200) -> OpenApiExample:
     return OpenApiExample(name, value=value, response_only=True, status_codes=[str(status)])
 
 
 JOIN = [
-    _request(
+    example_request(
         "From Prolific", {"PROLIFIC_PID": "5f1e…", "STUDY_ID": "60aa…", "SESSION_ID": "61bb…"}
     ),
-    _request(
+    example_request(
         "From Mechanical Turk", {"workerId": "A1B2…", "assignmentId": "3C4D…", "hitId": "3E5F…"}
     ),
-    _request("From the plain link", {}),
-    _response("A new session", {"token": "Zk3v…", "url": "/w/Zk3v…/"}, 201),
+    example_request("From the plain link", {}),
+    example_response("A new session", {"token": "Zk3v…", "url": "/w/Zk3v…/"}, 201),
 ]
 STATES = [
-    _response("A memory round", {"session": _SESSION | {"stage": "memory"}, "task": _MEMORY}),
-    _response("A teaching step", {"session": _SESSION, "task": _TEACHING}),
-    _response(
+    example_response(
+        "A memory round", {"session": _SESSION | {"stage": "memory"}, "task": _MEMORY}
+    ),
+    example_response("A teaching step", {"session": _SESSION, "task": _TEACHING}),
+    example_response(
         "An attention check of the evaluation",
         {"session": _SESSION | {"stage": "evaluation", "stages": _IN_EVALUATION}, "task": _CHECK},
     ),
 ]
 EXPOSURE = [
-    _request("Start the display", {"position": 2}),
-    _response(
+    example_request("Start the display", {"position": 2}),
+    example_response(
         "The order, once",
         {
             "session": _SESSION | {"stage": "memory"},
@@ -94,17 +96,17 @@ EXPOSURE = [
     ),
 ]
 ANSWERS = [
-    _request("Consent", {"position": 1, "agree": True}),
-    _request(
+    example_request("Consent", {"position": 1, "agree": True}),
+    example_request(
         "A memory round",
         {"position": 2, "order": ["key", "umbrella"], "response_ms": 5210.4, "shown_ms": 3003.1},
     ),
-    _request(
+    example_request(
         "A teaching or evaluation image", {"position": 17, "label": "Hollin", "response_ms": 1830.2}
     ),
 ]
 ANSWER_REPLIES = [
-    _response(
+    example_response(
         "Feedback and the next step",
         {
             "feedback": {
@@ -121,9 +123,9 @@ ANSWER_REPLIES = [
         },
     ),
 ]
-WITHDRAWAL = [_response("The answers would be deleted", {"deletes": True})]
+WITHDRAWAL = [example_response("The answers would be deleted", {"deletes": True})]
 WITHDRAWN = [
-    _response(
+    example_response(
         "The session is over",
         {
             "session": _SESSION | {"stage": "withdrawn"},
@@ -139,7 +141,7 @@ WITHDRAWN = [
     ),
 ]
 EVENTS = [
-    _request(
+    example_request(
         "Out of sight and back",
         {
             "sent_ms": 65200.0,
@@ -149,7 +151,7 @@ EVENTS = [
             ],
         },
     ),
-    _response("Kept", {"kept": 2}),
+    example_response("Kept", {"kept": 2}),
 ]
 _ERRORS = {
     400: (
@@ -168,4 +170,4 @@ _ERRORS = {
 
 def errors(status: int) -> list[OpenApiExample]:
     code, message = _ERRORS[status]
-    return [_response(code, error_body(code, message), status)]
+    return [example_response(code, error_body(code, message), status)]

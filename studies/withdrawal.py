@@ -10,10 +10,11 @@ from . import audit
 from .errors import SessionError, SessionOver
 from .models import AuditEntry, Participant, Study
 
-# The bare row that stays, so that counts and attrition stay true: random names, the arm, and when it ended.
+# The bare row that stays, so that counts and attrition stay true: random names, the arm, and how far it came when.
 KEPT = (
     "id", "study", "version", "software_version", "purpose", "is_excluded", "code", "token", "seed",
-    "stage", "arm", "ticket", "created_at", "last_seen_at", "finished_at",
+    "stage", "arm", "ticket", "created_at", "consented_at", "teaching_started_at", "evaluation_started_at",
+    "last_seen_at", "finished_at",
 )  # fmt: skip
 
 

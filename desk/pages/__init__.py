@@ -1,11 +1,13 @@
 """The pages of a study in the admin, in the order of its menu. A new page is a module and a row here."""
 
 from . import (
+    connections,
     downloads,
     model,
     monitor,
     payment,
     preview,
+    privacy,
     quality,
     rehearsal,
     results,
@@ -27,4 +29,6 @@ PAGES: tuple[Page, ...] = (
     *payment.PAGES,
     *downloads.PAGES,
     *versions.PAGES,
+    *connections.PAGES,
+    *privacy.PAGES,
 )

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, close_old_connections, connection
 
 from datasets import services
+from studies.signals import looking_around
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         services.resume_orphans()
+        looking_around.send(sender=Command)
         if not options["once"]:
             parent = os.getppid() if options["while_parent_lives"] else None
             threading.Thread(target=look_around, args=[parent], daemon=True).start()
@@ -49,6 +51,7 @@ def look_around(parent: int | None) -> None:
             close_old_connections()
             services.resume_orphans()
             services.enqueue_forgotten()
+            looking_around.send(sender=Command)
         except DatabaseError:
             logger.warning("the database did not answer; the next look may be luckier")
         finally:

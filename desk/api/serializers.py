@@ -1,0 +1,107 @@
+"""What the researchers' API tells, and what it takes."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from evaluation.census import Tally, by_arm, census, tally
+from studies.models import Participant, Study
+
+ROLES = ("owner", "edit", "read", "superuser")
+
+
+class StudySummary(serializers.Serializer[Study]):
+    slug = serializers.CharField(help_text="the link name, which names the study in every call")
+    title = serializers.CharField()
+    state = serializers.ChoiceField(choices=Study.State.choices)
+    role = serializers.SerializerMethodField(help_text=f"yours: {', '.join(ROLES)}")
+    created_at = serializers.DateTimeField()
+    public_url = serializers.CharField(help_text="the workers' link")
+
+    def get_role(self, study: Study) -> str:
+        user = self.context["request"].user
+        if study.owner_id == user.pk:
+            return "owner"
+        if user.is_superuser:
+            return "superuser"
+        return "edit" if study.pk in self.context["editable"] else "read"
+
+
+class StudyVersionInfo(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    hash = serializers.CharField(help_text="SHA-256 of the settings")
+
+
+class Counts(serializers.Serializer[Tally]):
+    """Live participants. Who was excluded is counted there alone."""
+
+    joined = serializers.IntegerField()
+    done = serializers.IntegerField()
+    under_way = serializers.IntegerField()
+    abandoned = serializers.IntegerField()
+    declined = serializers.IntegerField()
+    withdrawn = serializers.IntegerField()
+    excluded = serializers.IntegerField()
+
+
+class ArmCounts(Counts):
+    arm = serializers.CharField(help_text="the teacher; empty before assignment")
+    is_open = serializers.BooleanField(help_text="whether new workers are given to it")
+
+
+class StudyDetail(StudySummary):
+    version = StudyVersionInfo(
+        source="current_version", allow_null=True, help_text="null before the first participant"
+    )
+    settings = serializers.DictField(
+        source="configuration", help_text="what sessions that begin now are made of"
+    )
+    max_participants = serializers.IntegerField(allow_null=True)
+    target_per_arm = serializers.IntegerField(allow_null=True)
+    counts = serializers.SerializerMethodField()
+    arms = serializers.SerializerMethodField()
+
+    @extend_schema_field(Counts)
+    def get_counts(self, study: Study) -> Any:
+        return Counts(tally(census(study))).data
+
+    @extend_schema_field(ArmCounts(many=True))
+    def get_arms(self, study: Study) -> Any:
+        rows = by_arm(study, census(study)).items()
+        return [
+            {"arm": arm, "is_open": arm in study.open_arms, **Counts(counts).data}
+            for arm, counts in rows
+        ]
+
+
+class ParticipantRow(serializers.ModelSerializer[Participant]):
+    """Nothing that names the person: recruiters' ids are in exports alone, when they are asked for."""
+
+    participant = serializers.CharField(source="code", help_text="the random code")
+    version = serializers.IntegerField(source="version.number", help_text="of the study's settings")
+    joined_at = serializers.DateTimeField(source="created_at")
+
+    class Meta:
+        model = Participant
+        fields = [
+            "participant", "purpose", "stage", "arm", "is_excluded", "version", "memory_span", "beta",
+            "teaching_steps", "unique_examples", "first_seen_accuracy", "evaluation_accuracy",
+            "teaching_gain", "joined_at", "consented_at", "teaching_started_at",
+            "evaluation_started_at", "finished_at", "last_seen_at",
+        ]  # fmt: skip
+        read_only_fields = fields
+
+
+class ParticipantFilter(serializers.Serializer[Any]):
+    stage = serializers.ChoiceField(choices=Participant.Stage.choices, required=False)
+    arm = serializers.CharField(max_length=20, required=False)
+    purpose = serializers.ChoiceField(
+        choices=Participant.Purpose.choices, required=False, help_text="live, unless it is named"
+    )
+    excluded = serializers.BooleanField(required=False, allow_null=True, default=None)
+    finished_after = serializers.DateTimeField(required=False)
+
+
+class StateRequest(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=Study.State.choices)

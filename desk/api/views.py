@@ -1,0 +1,201 @@
+"""The calls of the researchers' API: load or 404, validate, one service call, respond."""
+
+from typing import Any
+
+from django.http import HttpResponseBase
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.pagination import PageNumberPagination
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from desk.pages import downloads
+from evaluation.exports import FORMATS, TABLES
+from studies.errors import SessionError
+from studies.models import Participant, ParticipantQuerySet, Study
+from studies.services import change_state
+
+from . import examples
+from .access import ResearcherView
+from .serializers import (
+    ParticipantFilter,
+    ParticipantRow,
+    StateRequest,
+    StudyDetail,
+    StudySummary,
+)
+
+
+class InvalidRequest(SessionError):
+    message = "The request cannot be used. Correct the fields that are named and send it again."
+
+
+def validated(form: serializers.Serializer[Any]) -> dict[str, Any]:
+    if not form.is_valid():
+        raise InvalidRequest(fields=form.errors)
+    return dict(form.validated_data)
+
+
+class Pages(PageNumberPagination):
+    page_size = 100
+    max_page_size = 1000
+    page_size_query_param = "page_size"
+
+
+def page_of(name: str, row: type[serializers.BaseSerializer[Any]]) -> Any:
+    """The schema of one page of rows."""
+    fields = {
+        "count": serializers.IntegerField(help_text="of all pages"),
+        "next": serializers.CharField(allow_null=True, help_text="the address of the next page"),
+        "previous": serializers.CharField(allow_null=True),
+        "results": row(many=True),
+    }
+    return type(name, (serializers.Serializer,), fields)
+
+
+PAGING = [
+    OpenApiParameter("page", int, description="from 1"),
+    OpenApiParameter("page_size", int, description=f"at most {Pages.max_page_size}"),
+]
+
+
+class Studies(ResearcherView):
+    @extend_schema(
+        operation_id="list_studies",
+        parameters=PAGING,
+        responses={200: page_of("StudyPage", StudySummary), **examples.problems(401, 404, 429)},
+        examples=examples.STUDIES,
+    )
+    def get(self, request: Request) -> Response:
+        """Your studies and those that are shared with you, newest first."""
+        user: Any = request.user
+        studies = Study.objects.visible_to(user)
+        rows = studies if user.has_perm("studies.view_study") else studies.none()
+        pages = Pages()
+        page: Any = pages.paginate_queryset(rows.order_by("-created_at", "-pk"), request, self)
+        summaries = StudySummary(page, many=True, context=context_of(request))
+        return pages.get_paginated_response(summaries.data)
+
+
+def context_of(request: Request) -> dict[str, Any]:
+    user: Any = request.user
+    editable = set(Study.objects.editable_by(user).values_list("pk", flat=True))
+    return {"request": request, "editable": editable}
+
+
+class StudyInfo(ResearcherView):
+    @extend_schema(
+        operation_id="get_study",
+        responses={200: StudyDetail, **examples.problems(401, 404, 429)},
+        examples=examples.STUDY,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """A study: its settings, its state, and where everybody stands."""
+        return Response(StudyDetail(self.study(slug), context=context_of(request)).data)
+
+
+class StudyState(ResearcherView):
+    @extend_schema(
+        operation_id="change_state",
+        request=StateRequest,
+        responses={
+            200: StudyDetail,
+            **examples.problems(400, 401, 403, 404, 409, 413, 415, 429),
+        },
+        examples=examples.STATE,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Open, pilot, pause or close a study. The state that it has already is a no-op."""
+        study = self.study(slug, edits=True)
+        state = validated(StateRequest(data=request.data))["state"]
+        if state != study.state:
+            change_state(study, state, request.user)
+        return Response(StudyDetail(study, context=context_of(request)).data)
+
+
+class Participants(ResearcherView):
+    @extend_schema(
+        operation_id="list_participants",
+        parameters=[*PAGING, ParticipantFilter],
+        responses={
+            200: page_of("ParticipantPage", ParticipantRow),
+            **examples.problems(400, 401, 404, 429),
+        },
+        examples=examples.PARTICIPANTS,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The participants of a study in the order of joining. Nothing in it names a person."""
+        study = self.study(slug)
+        wanted = validated(ParticipantFilter(data=request.query_params))
+        people = filtered(study.participants.select_related("version"), wanted).order_by("pk")
+        pages = Pages()
+        page = pages.paginate_queryset(people, request, self)
+        return pages.get_paginated_response(ParticipantRow(page, many=True).data)
+
+
+def filtered(people: ParticipantQuerySet, wanted: dict[str, Any]) -> ParticipantQuerySet:
+    people = people.filter(purpose=wanted.get("purpose", Participant.Purpose.LIVE))
+    if "stage" in wanted:
+        people = people.filter(stage=wanted["stage"])
+    if "arm" in wanted:
+        people = people.filter(arm=wanted["arm"])
+    if wanted["excluded"] is not None:
+        people = people.filter(is_excluded=wanted["excluded"])
+    if "finished_after" in wanted:
+        people = people.filter(finished_at__gt=wanted["finished_after"])
+    return people
+
+
+class AsItIs(BaseContentNegotiation):
+    """The address says what kind of file it is; whatever a client accepts, it gets that."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+WANTED = [
+    OpenApiParameter("identifiable", bool, description="1: with the recruiters' ids"),
+    OpenApiParameter("everyone", bool, description="1: also pilots, previews and excluded people"),
+]
+
+
+class TableExport(ResearcherView):
+    content_negotiation_class = AsItIs
+
+    @extend_schema(
+        operation_id="export_table",
+        parameters=[
+            OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(TABLES)),
+            OpenApiParameter("extension", str, OpenApiParameter.PATH, enum=list(FORMATS)),
+            *WANTED,
+        ],
+        responses={
+            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/jsonl"): OpenApiTypes.STR,
+            **examples.problems(401, 404, 429),
+        },
+    )
+    def get(self, request: Request, slug: str, table: str, extension: str) -> HttpResponseBase:
+        """One table of a study, streamed, of one moment. It is on record who took it."""
+        return downloads.table(request._request, self.study(slug), table, extension)
+
+
+class ArchiveExport(ResearcherView):
+    content_negotiation_class = AsItIs
+
+    @extend_schema(
+        operation_id="export_archive",
+        parameters=WANTED,
+        responses={
+            (200, "application/zip"): OpenApiTypes.BINARY,
+            **examples.problems(401, 404, 429),
+        },
+    )
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        """All tables of a study with codebook and datasheet as one zip, streamed. It is on record who took it."""
+        return downloads.archive(request._request, self.study(slug))

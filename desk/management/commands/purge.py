@@ -1,0 +1,55 @@
+"""Deletes what is kept about people; a daily `purge --older-than` keeps what was promised in a consent form."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from desk import purge
+from studies import audit
+from studies.models import Participant, ParticipantQuerySet, Study
+
+
+class Command(BaseCommand):
+    help = "Deletes everything about one participant, about a study's, or about those who were here long ago."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        whom = parser.add_mutually_exclusive_group(required=True)
+        whom.add_argument("--participant", metavar="CODE", help="one participant, by the code")
+        whom.add_argument("--study", metavar="SLUG", help="everybody in a study that is not open")
+        whom.add_argument(
+            "--older-than",
+            metavar="DAYS",
+            type=int,
+            help="everybody, in all studies, who was last seen so many days ago or longer",
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="only say how many people it would be"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            people, why = self.chosen(options)
+        except purge.PurgeRefused as refusal:
+            raise CommandError(str(refusal)) from refusal
+        if options["dry_run"]:
+            self.stdout.write(f"Participants that would be deleted: {people.count()}")
+            return
+        number = purge.purge_people(people, why=why, actor=audit.SHELL)
+        self.stdout.write(f"Participants deleted, with all that belonged to them: {number}")
+
+    def chosen(self, options: dict[str, Any]) -> tuple[ParticipantQuerySet, str]:
+        if code := options["participant"]:
+            people = Participant.objects.filter(code=code)
+            if not people.exists():
+                raise CommandError(f"There is no participant {code}.")
+            return people, f"by the code {code}"
+        if slug := options["study"]:
+            study = Study.objects.filter(slug=slug).first()
+            if study is None:
+                raise CommandError(f"There is no study {slug}.")
+            return purge.people_of_study(study), "the whole study"
+        days = options["older_than"]
+        if days < 1:
+            raise CommandError("--older-than takes a number of days, 1 or more.")
+        return purge.people_before(days), f"older than {days} days"

@@ -1,0 +1,152 @@
+"""Requests to addresses that researchers name: only to the open internet, without redirects, and never for long.
+
+Whoever names an address could name one inside the server's own network. So the host is resolved here, every address
+it has is judged, and the connection goes to the address that was judged: asking twice would let it change between.
+"""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+# For every wait of the connection, and for all of it.
+STEP_SECONDS = 10
+TOTAL_SECONDS = 15
+PORTS = {"http": 80, "https": 443}
+# Addresses of the sixth version that lead to one of the fourth.
+NAT64 = IPv6Network("64:ff9b::/96")
+
+
+class NotSent(Exception):
+    """Why nothing could be sent, in a sentence for the researcher."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a request goes: what the address says, and the one network address that was judged."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    address: str
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
+    """Sends the body and returns the status. A redirect is an answer like any other, and not followed."""
+    target = resolve(url)
+    connection = _Connection(target)
+    try:
+        with _deadline(connection):
+            connection.request("POST", target.path, body, dict(headers))
+            return connection.getresponse().status
+    except TimeoutError as error:
+        raise NotSent(f"{target.host} did not answer in time.") from error
+    except ssl.SSLError as error:
+        raise NotSent(f"{target.host} could not prove who it is ({error.reason}).") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise NotSent(f"{target.host} could not be reached ({_reason(error)}).") from error
+    finally:
+        connection.close()
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
+
+
+def parsed(url: str) -> SplitResult:
+    """The parts of an address that requests may go to, as far as its text alone can tell."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise NotSent("The address cannot be read.") from error
+    if parts.scheme not in PORTS or not parts.hostname or port == 0:
+        raise NotSent("The address must begin with https:// or http:// and name a host.")
+    if parts.username or parts.password:
+        raise NotSent("Leave names and passwords out of the address: requests are signed.")
+    return parts
+
+
+def resolve(url: str) -> Target:
+    parts = parsed(url)
+    host = str(parts.hostname)
+    port = parts.port or PORTS[parts.scheme]
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise NotSent(f"There is no host {host}.") from error
+    addresses = [str(row[4][0]) for row in found]
+    if not settings.JEDI_WEBHOOK_PRIVATE and not all(map(is_public, addresses)):
+        raise NotSent(f"{host} is inside a private network, where this server sends nothing.")
+    path = parts.path or "/"
+    return Target(
+        parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path, addresses[0]
+    )
+
+
+def is_public(text: str) -> bool:
+    """Whether an address is one of the open internet, also if another stands inside it."""
+    address = ip_address(text.partition("%")[0])
+    inner = _inner(address) if isinstance(address, IPv6Address) else None
+    return (
+        address.is_global and not address.is_multicast and (inner is None or is_public(str(inner)))
+    )
+
+
+def _inner(address: IPv6Address) -> IPv4Address | None:
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+
+
+class _Connection(http.client.HTTPConnection):
+    """To the judged address, whatever the name of the host means by now; its certificate is for the name."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target.host, target.port, timeout=STEP_SECONDS)
+        self.default_port = PORTS[target.scheme]
+        self.target = target
+
+    def connect(self) -> None:
+        plain = socket.create_connection((self.target.address, self.target.port), STEP_SECONDS)
+        if self.target.scheme == "http":
+            self.sock = plain
+            return
+        try:
+            context = ssl.create_default_context()
+            self.sock = context.wrap_socket(plain, server_hostname=self.target.host)
+        except BaseException:
+            plain.close()
+            raise
+
+
+@contextmanager
+def _deadline(connection: _Connection) -> Iterator[None]:
+    """Ends a connection that lives on a byte now and then."""
+    is_over = threading.Event()
+
+    def end() -> None:
+        is_over.set()
+        if connection.sock:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(TOTAL_SECONDS, end)
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException) as error:
+        if is_over.is_set():
+            raise TimeoutError from error
+        raise
+    finally:
+        timer.cancel()

@@ -1,0 +1,338 @@
+"""The researchers' API: a token acts for its owner, sees what its owner sees, and leaves the same traces."""
+
+import io
+import json
+import zipfile
+
+import hypothesis
+import pytest
+import schemathesis
+from django.core.cache import cache
+from django.core.wsgi import get_wsgi_application
+from django.test import Client
+from django.utils import timezone
+from hypothesis import HealthCheck, Phase
+
+from desk.api.access import ResearcherThrottle
+from desk.models import AccessToken
+from desk.models.tokens import digest_of
+from studies.models import AuditEntry, Participant, Study
+from tests.builders import make_dataset, make_participant, make_study
+from tests.people import browser_of, make_researcher, share
+from tests.web.test_schema import CHECKED
+from tests.worker import Worker
+
+pytestmark = pytest.mark.django_db
+
+
+def token_for(user, **fields) -> str:
+    secret = AccessToken.new_secret()
+    AccessToken.objects.create(user=user, name="a test", digest=digest_of(secret), **fields)
+    return secret
+
+
+class Program:
+    """A researcher's own program, with a token."""
+
+    def __init__(self, user) -> None:
+        self.headers = {"Authorization": f"Bearer {token_for(user)}"}
+
+    def get(self, path: str = "", **options):
+        return Client().get(f"/api/v1/studies/{path}", headers=self.headers, **options)
+
+    def post(self, path: str, body):
+        return Client().post(
+            f"/api/v1/studies/{path}", body, content_type="application/json", headers=self.headers
+        )
+
+
+@pytest.fixture
+def study() -> Study:
+    dataset = make_dataset(teaching=12, evaluation=6)
+    return make_study(dataset=dataset, arms="rt,jedi", owner=make_researcher("owner"))
+
+
+@pytest.fixture
+def program(study) -> Program:
+    return Program(study.owner)
+
+
+def error_of(reply) -> str:
+    body = reply.json()
+    assert set(body) == {"error"} and set(body["error"]) == {"code", "message", "fields"}
+    return body["error"]["code"]
+
+
+@pytest.mark.parametrize(
+    "header", [None, "", "Bearer", "Bearer jedi_wrong", "Basic YTpi", "Bearer \xe9\xff", "jedi_x"]
+)
+def test_without_a_good_token_nobody_gets_in_and_is_told_how(study, header):
+    headers = {} if header is None else {"Authorization": header}
+    for path in ("", f"{study.slug}/", f"{study.slug}/exports/everything.zip"):
+        reply = Client().get(f"/api/v1/studies/{path}", headers=headers)
+        assert reply.status_code == 401
+        assert reply["WWW-Authenticate"].startswith("Bearer")
+        assert error_of(reply) in {"not_authenticated", "authentication_failed"}
+        assert "Access tokens" in reply.json()["error"]["message"]
+
+
+def test_a_session_of_the_admin_is_no_token(study):
+    assert browser_of(study.owner).get("/api/v1/studies/").status_code == 401
+
+
+def test_a_token_ends_with_its_revocation_and_with_its_owner(study):
+    program = Program(study.owner)
+    assert program.get().status_code == 200
+    for end in ({"is_active": False}, {"is_staff": False}):
+        type(study.owner).objects.filter(pk=study.owner.pk).update(**end)
+        assert program.get().status_code == 401
+        type(study.owner).objects.update(is_active=True, is_staff=True)
+    AccessToken.objects.get().revoke()
+    assert program.get().status_code == 401
+
+
+def test_the_last_use_of_a_token_is_kept_to_the_minute(program):
+    program.get()
+    first = AccessToken.objects.get().last_used_at
+    assert first is not None
+    program.get()
+    assert AccessToken.objects.get().last_used_at == first
+
+
+def test_only_the_digest_of_a_token_is_kept(study):
+    secret = token_for(study.owner)
+    token = AccessToken.objects.get()
+    assert secret.startswith("jedi_") and len(secret) > 40
+    assert not any(secret in str(value) for value in token.__dict__.values())
+    assert len({AccessToken.new_secret() for _ in range(100)}) == 100
+
+
+def test_the_list_has_ones_own_and_shared_studies_with_the_role(study):
+    theirs = make_study(dataset=study.dataset)
+    for can_edit in (False, True):
+        shared = make_study(dataset=study.dataset)
+        share(shared, study.owner, can_edit=can_edit)
+    rows = Program(study.owner).get().json()["results"]
+    assert [row["role"] for row in rows] == ["edit", "read", "owner"]
+    assert theirs.slug not in {row["slug"] for row in rows}
+    assert rows[-1] == {
+        "slug": study.slug,
+        "title": study.title,
+        "state": "open",
+        "role": "owner",
+        "created_at": rows[-1]["created_at"],
+        "public_url": study.public_url,
+    }
+
+
+def test_a_superuser_sees_all_studies(study, admin_user):
+    [row] = Program(admin_user).get().json()["results"]
+    assert (row["slug"], row["role"]) == (study.slug, "superuser")
+
+
+def test_staff_without_rights_see_nothing(study):
+    from django.contrib.auth.models import User
+
+    nobody = User.objects.create_user("nobody", is_staff=True)
+    share(study, nobody)
+    assert Program(nobody).get().json()["results"] == []
+    assert Program(nobody).get(f"{study.slug}/").status_code == 404
+
+
+def test_a_study_tells_its_settings_and_where_everybody_stands(study, program):
+    assert program.get(f"{study.slug}/").json()["version"] is None
+    Worker(study).go_to("done")
+    Worker(study).post("withdrawal", {})
+    detail = program.get(f"{study.slug}/").json()
+    assert detail["version"] == {"number": 1, "hash": study.versions.get().hash}
+    assert detail["settings"]["evaluation_size"] == study.evaluation_size
+    counts = detail["counts"]
+    assert (counts["joined"], counts["done"], counts["withdrawn"]) == (2, 1, 1)
+    arms = {row["arm"]: row for row in detail["arms"]}
+    assert (arms["rt"]["done"], arms["rt"]["is_open"], arms[""]["is_open"]) == (1, True, False)
+    assert study.webhook_secret not in json.dumps(detail)
+
+
+def test_a_strangers_study_does_not_exist(study):
+    stranger = Program(make_researcher("stranger"))
+    for path in ("", "participants/", "exports/everything.zip", "exports/participants.csv"):
+        reply = stranger.get(f"{study.slug}/{path}")
+        assert (reply.status_code, error_of(reply)) == (404, "not_found")
+    assert stranger.post(f"{study.slug}/state/", {"state": "closed"}).status_code == 404
+    assert not AuditEntry.objects.exists()
+
+
+def test_participants_come_in_pages_and_name_nobody(study, program):
+    worker = Worker(study, PROLIFIC_PID="5f1e", SESSION_ID="s1", STUDY_ID="p1")
+    worker.go_to("done")
+    for _ in range(2):
+        make_participant(study)
+    first = program.get(f"{study.slug}/participants/?page_size=2").json()
+    assert (first["count"], len(first["results"])) == (3, 2)
+    second = Client().get(first["next"], headers=program.headers).json()
+    assert (second["next"], len(second["results"])) == (None, 1)
+    row, person = first["results"][0], worker.participant
+    assert row["participant"] == person.code
+    assert row["teaching_gain"] == person.teaching_gain
+    assert row["version"] == 1
+    assert "5f1e" not in json.dumps([first, second])
+    assert person.token not in json.dumps(first)
+    assert program.get(f"{study.slug}/participants/?page=9").status_code == 404
+
+
+def test_participants_can_be_filtered(study, program):
+    for stage, purpose, arm in [
+        ("done", "live", "rt"),
+        ("done", "live", "jedi"),
+        ("memory", "live", ""),
+        ("done", "pilot", "rt"),
+    ]:
+        person = make_participant(study)
+        Participant.objects.filter(pk=person.pk).update(
+            stage=stage, purpose=purpose, arm=arm, finished_at=timezone.now() if arm else None
+        )
+    Participant.objects.filter(arm="jedi").update(is_excluded=True)
+
+    def number(query: str) -> int:
+        return program.get(f"{study.slug}/participants/?{query}").json()["count"]
+
+    assert number("") == 3
+    assert number("stage=done") == 2
+    assert number("stage=done&arm=rt") == 1
+    assert number("purpose=pilot") == 1
+    assert (number("excluded=true"), number("excluded=false")) == (1, 2)
+    assert number("finished_after=2020-01-01T00:00:00Z") == 2
+    assert number("finished_after=2090-01-01T00:00:00Z") == 0
+
+
+@pytest.mark.parametrize(
+    "query", ["stage=nothing", "purpose=x", "excluded=maybe", "finished_after=soon"]
+)
+def test_a_filter_that_is_nonsense_is_told(study, program, query):
+    reply = program.get(f"{study.slug}/participants/?{query}")
+    assert (reply.status_code, error_of(reply)) == (400, "invalid")
+    assert list(reply.json()["error"]["fields"]) == [query.partition("=")[0]]
+
+
+def test_pages_of_participants_cost_the_same_however_many_there_are(
+    study, program, django_assert_max_num_queries
+):
+    for _ in range(3):
+        make_participant(study)
+    program.get(f"{study.slug}/participants/")
+    with django_assert_max_num_queries(7):
+        program.get(f"{study.slug}/participants/")
+
+
+@pytest.mark.parametrize("accept", ["*/*", "text/csv", "application/json", "image/png"])
+def test_a_table_is_the_same_as_in_the_admin(study, program, accept):
+    Worker(study, PROLIFIC_PID="5f1e").go_to("done")
+    address = f"exports/participants.csv?x={accept[:2]}"
+    reply = Client().get(
+        f"/api/v1/studies/{study.slug}/{address}", headers=program.headers | {"Accept": accept}
+    )
+    by_hand = browser_of(study.owner).get(
+        f"/admin/studies/study/{study.pk}/downloads/participants.csv"
+    )
+    assert reply.status_code == 200
+    assert reply["Content-Type"] == by_hand["Content-Type"]
+    assert reply["Content-Disposition"] == by_hand["Content-Disposition"]
+    content = b"".join(reply.streaming_content)
+    assert content == b"".join(by_hand.streaming_content)
+    assert b"5f1e" not in content
+
+
+def test_every_export_is_on_record_and_names_people_only_when_asked_to(study, program):
+    Worker(study, PROLIFIC_PID="5f1e").go_to("done")
+    plain = program.get(f"{study.slug}/exports/everything.zip")
+    files = zipfile.ZipFile(io.BytesIO(b"".join(plain.streaming_content)))
+    assert "participants.csv" in files.namelist()
+    assert not any(b"5f1e" in files.read(name) for name in files.namelist())
+    named = program.get(f"{study.slug}/exports/participants.jsonl?identifiable=1")
+    assert b"5f1e" in b"".join(named.streaming_content)
+    assert "identifiable" in named["Content-Disposition"]
+    details = list(
+        AuditEntry.objects.order_by("pk").values_list("action", "actor__username", "detail")
+    )
+    assert [row[:2] for row in details] == [("export", "owner")] * 2
+    assert "identifiable" in details[1][2] and "identifiable" not in details[0][2]
+
+
+def test_a_file_that_does_not_exist_is_told_in_the_usual_form(study, program):
+    for name in ("nothing.csv", "participants.xlsx"):
+        reply = program.get(f"{study.slug}/exports/{name}")
+        assert (reply.status_code, error_of(reply)) == (404, "not_found")
+
+
+def test_a_program_opens_pauses_and_closes_a_study(study, program):
+    for state in ("paused", "open", "closed", "closed"):
+        reply = program.post(f"{study.slug}/state/", {"state": state})
+        assert (reply.status_code, reply.json()["state"]) == (200, state)
+        study.refresh_from_db()
+        assert study.state == state
+    entries = AuditEntry.objects.filter(action="state")
+    assert [entry.actor for entry in entries] == [study.owner] * 3
+
+
+def test_a_state_that_may_not_follow_or_does_not_exist_is_refused(study, program):
+    Worker(study)
+    reply = program.post(f"{study.slug}/state/", {"state": "draft"})
+    assert (reply.status_code, error_of(reply)) == (409, "state_not_allowed")
+    for body in ({"state": "nothing"}, {}, [], "open"):
+        reply = program.post(f"{study.slug}/state/", json.dumps(body))
+        assert (reply.status_code, error_of(reply)) == (400, "invalid")
+    study.refresh_from_db()
+    assert study.state == "open"
+
+
+def test_who_may_only_look_changes_no_state(study):
+    reader = Program(share(study, make_researcher("reader")))
+    reply = reader.post(f"{study.slug}/state/", {"state": "closed"})
+    assert (reply.status_code, error_of(reply)) == (403, "permission_denied")
+    editor = Program(share(study, make_researcher("editor"), can_edit=True))
+    assert editor.post(f"{study.slug}/state/", {"state": "closed"}).status_code == 200
+
+
+def test_a_program_that_asks_too_often_is_asked_to_wait(program, monkeypatch):
+    monkeypatch.setattr(ResearcherThrottle, "get_rate", lambda self: "2/min")
+    replies = [program.get() for _ in range(3)]
+    assert [reply.status_code for reply in replies] == [200, 200, 429]
+    assert (error_of(replies[-1]), int(replies[-1]["Retry-After"]) > 0) == ("throttled", True)
+    cache.clear()
+
+
+def test_a_wrong_method_is_told_in_the_usual_form(program, study):
+    reply = program.post("", {})
+    assert (reply.status_code, error_of(reply)) == (405, "method_not_allowed")
+    assert program.get(f"{study.slug}/state/").status_code == 405
+
+
+def test_no_generated_request_breaks_the_api(study, program):
+    Worker(study).go_to("done")
+    schema = schemathesis.openapi.from_wsgi(
+        "/api/schema/",
+        get_wsgi_application(),
+        headers={"Accept": "application/vnd.oai.openapi+json"},
+    )
+    for operation in (result.ok() for result in schema.get_all_operations()):
+        if operation.path.startswith("/api/v1/"):
+            attack(operation, study.slug, program.headers)
+
+
+def attack(operation, slug: str, headers: dict[str, str]) -> None:
+    @hypothesis.settings(
+        max_examples=8,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(case=operation.as_strategy())
+    def run(case):
+        cache.clear()
+        if "slug" in case.path_parameters:
+            case.path_parameters["slug"] = slug
+        case.call_and_validate(headers=headers, checks=CHECKED)
+
+    run()
