@@ -95,11 +95,9 @@ def changed_lines(old: str, new: str) -> Iterator[Line]:
     compared = difflib.unified_diff(
         old.splitlines(), new.splitlines(), lineterm="", n=CONTEXT_LINES
     )
-    for place, line in enumerate(compared):
-        # The first two lines are a heading of file names, and each "@@" begins a new place.
-        if place < 2 or (line.startswith("@@") and place == 2):
-            continue
-        if line.startswith("@@"):
-            yield Line("gap", "…")
-        else:
-            yield Line(KINDS[line[0]], line[1:])
+    # Two lines of file names and the first "@@" are a heading; every other "@@" begins a new place.
+    changes = list(compared)[3:]
+    for line in changes:
+        yield Line("gap", "…") if line.startswith("@@") else Line(KINDS[line[0]], line[1:])
+    if not changes:
+        yield Line("gap", "Line ends alone.")

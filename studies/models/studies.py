@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from .. import stages
 from ..keys import new_seed, new_token
+from ..texts import tidy
 from .datasets import Dataset
 from .versions import StudyVersion, Versioned
 
@@ -249,13 +250,13 @@ class Study(Versioned, models.Model):
         "images of the other teachers",
         default=30,
         validators=[MinValueValidator(1)],
-        help_text="Whatever the worker's memory.",
+        help_text="How many images they show, whatever the worker's memory.",
     )
     learning_rate = models.FloatField(
         "learning rate η₀",
         default=0.03,
         validators=[MinValueValidator(1e-9)],
-        help_text="The paper's value. The data set suggests one for the scale of its features.",
+        help_text="0.03 in the paper. The data set suggests one for the scale of its features.",
     )
     learning_rate_decay = models.FloatField(
         "decay c of the learning rate",
@@ -345,6 +346,7 @@ class Study(Versioned, models.Model):
 
     def clean(self) -> None:
         """Checks the fields together. What only a later module can judge, that module's stage judges."""
+        self.welcome, self.consent = tidy(self.welcome), tidy(self.consent)
         problems: dict[str, list[str]] = {}
         for stage in stages.flow() if self.dataset_id else ():
             for field, problem in stage.problems_of(self).items():
