@@ -28,7 +28,7 @@ def test_fault_1_a_minus_answer_is_not_counted_as_plus():
     assert belief(make_pool(20), answered((0, -1), (1, -1))).max() < 1e-9
 
 
-@pytest.mark.parametrize("name", ["jedi", "imt"])
+@pytest.mark.parametrize("name", ["jedi", "imt", "tracked"])
 def test_fault_2_no_off_by_one_slice_makes_a_choice_raise(name):
     pool = make_pool(12)
     for steps in range(30):
@@ -37,7 +37,7 @@ def test_fault_2_no_off_by_one_slice_makes_a_choice_raise(name):
         assert 0 <= choice.example < 12
 
 
-@pytest.mark.parametrize("name", ["jedi", "imt", "eer"])
+@pytest.mark.parametrize("name", ["jedi", "imt", "eer", "tracked"])
 def test_fault_3_the_best_candidate_is_the_one_shown(name):
     pool = make_pool(60)
     for seed in range(20):
@@ -88,7 +88,7 @@ def test_fault_6_eer_returns_an_index_into_the_pool():
         assert choice.example == min(risks, key=lambda i: risks[i])
 
 
-@pytest.mark.parametrize("name", ["jedi", "imt", "eer", "rt"])
+@pytest.mark.parametrize("name", ["jedi", "imt", "eer", "rt", "tracked"])
 def test_fault_7_five_random_images_not_six(name):
     pool = make_pool(40)
     teacher = make_teacher(name, beta=0.7)
@@ -99,7 +99,7 @@ def test_fault_7_five_random_images_not_six(name):
     assert cold == [True] * 5 + [False] * 3
 
 
-@pytest.mark.parametrize("name", ["jedi", "imt", "eer"])
+@pytest.mark.parametrize("name", ["jedi", "imt", "eer", "tracked"])
 def test_fault_7_the_sixth_choice_does_not_depend_on_chance(name):
     pool = make_pool(40)
     history = random_history(40, 5, distinct=True)

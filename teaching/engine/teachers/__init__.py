@@ -9,8 +9,9 @@ from .jedi import JEDI
 from .omniscient import OmniscientJEDI
 from .rt import RT
 from .sgd import SGD
+from .tracked import Tracked
 
-# In the order in which a study assigns them.
+# The paper's four in the order in which a study assigns them, then what came after.
 TEACHERS: dict[str, type[Teacher]] = {
     teacher.name: teacher
     for teacher in (
@@ -18,6 +19,7 @@ TEACHERS: dict[str, type[Teacher]] = {
         IMT,
         EER,
         RT,
+        Tracked,
     )
 }
 
@@ -44,4 +46,4 @@ def make_teacher(
     )
 
 
-__all__ = ["SGD", "TEACHERS", "Choice", "OmniscientJEDI", "Teacher", "make_teacher"]
+__all__ = ["SGD", "TEACHERS", "Choice", "OmniscientJEDI", "Teacher", "Tracked", "make_teacher"]

@@ -20,13 +20,18 @@ from . import cold_start
 class Judgement:
     """What a teacher makes of every example: scores and p, shape (n,), smaller scores first.
 
-    JEDI and IMT also give the two parts of score = diversity − usefulness.
+    JEDI, IMT and Tracked also give the two parts of score = diversity − usefulness. Tracked adds how
+    sure it is of p, and which learner it thinks it has.
     """
 
     p: FloatArray
     scores: FloatArray
     diversity: FloatArray | None = None
     usefulness: FloatArray | None = None
+    p_low: FloatArray | None = None
+    p_high: FloatArray | None = None
+    learner_rate: float | None = None
+    learner_beta: float | None = None
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,11 @@ class Choice:
 
     `p` is the estimate that the learner says +1, to be stored with the step; `f` the estimate
     that the learner is wrong; `score` what the rule in force gave it, smaller being better: the
-    teacher's own, or 0 where chance alone decides (RT and the cold start). For JEDI and IMT
-    score = diversity − usefulness.
+    teacher's own, or 0 where chance alone decides (RT and the cold start). For JEDI, IMT and
+    Tracked score = diversity − usefulness.
+
+    Tracked says more: nine times out of ten the learner's p lies between `p_low` and `p_high`, and
+    `learner_rate` (η₀) and `learner_beta` are what the answers so far make of the learner.
     """
 
     example: int
@@ -47,6 +55,10 @@ class Choice:
     is_cold_start: bool
     diversity: float | None = None
     usefulness: float | None = None
+    p_low: float | None = None
+    p_high: float | None = None
+    learner_rate: float | None = None
+    learner_beta: float | None = None
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
 
     def rank_of(self, example: int) -> int:
@@ -95,6 +107,10 @@ class Teacher(ABC):
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example, allowed or not, once the cold start is over."""
 
+    def judge_cold(self, pool: Pool, past: Past) -> Judgement:
+        """What is believed while chance decides; every score is 0."""
+        return Judgement(self.estimate(pool, past), np.zeros(pool.n))
+
     def default_window(self) -> int:
         """The repeat window when none is set."""
         return 0
@@ -132,8 +148,7 @@ class Teacher(ABC):
         cold_steps = min(self.cold_start, pool.n) - len(past)
         if cold_steps > 0:
             chances = cold_start.chances(pool.labels, past.taught, cold_steps)
-            judgement = Judgement(self.estimate(pool, past), np.zeros(pool.n))
-            return _restricted(judgement, chances > 0), chances
+            return _restricted(self.judge_cold(pool, past), chances > 0), chances
         allowed = self.allowed(pool, past)
         return _restricted(self.judge(pool, past), allowed), None
 
@@ -141,7 +156,10 @@ class Teacher(ABC):
         self, pool: Pool, past: Past, judgement: Judgement, example: int, *, is_cold_start: bool
     ) -> Choice:
         p = float(judgement.p[example])
-        diversity, usefulness = judgement.diversity, judgement.usefulness
+
+        def of_example(values: FloatArray | None) -> float | None:
+            return None if values is None else float(values[example])
+
         return Choice(
             example=example,
             p=p,
@@ -149,8 +167,12 @@ class Teacher(ABC):
             score=float(judgement.scores[example]),
             learning_rate=self.learning_rate(len(past) + 1),
             is_cold_start=is_cold_start,
-            diversity=None if diversity is None else float(diversity[example]),
-            usefulness=None if usefulness is None else float(usefulness[example]),
+            diversity=of_example(judgement.diversity),
+            usefulness=of_example(judgement.usefulness),
+            p_low=of_example(judgement.p_low),
+            p_high=of_example(judgement.p_high),
+            learner_rate=judgement.learner_rate,
+            learner_beta=judgement.learner_beta,
             scores=judgement.scores,
         )
 

@@ -1,0 +1,147 @@
+"""Tracked: JEDI's objective, expected over what the learner may believe."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..history import Past, Shown
+from ..pool import Pool
+from ..tracking import Assumptions, Posterior, expected_answer, expected_slope, follow
+from .base import Judgement, Teacher
+
+# Within so many standard deviations a Gaussian lies nine times out of ten.
+NINE_IN_TEN = 1.6449
+# Examples are judged so many at a time: what they need beside their features stays in the cache.
+BLOCK = 1_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracked(Teacher):
+    """Follows the learner's concept through its answers, and brings it as close as can be.
+
+    The learner's own update, run from a wide prior and corrected by each answer, gives a Gaussian
+    for concept and momentum in each model (η, β, firmness) of a bank. With a = y f x, the score is
+    E‖w_t − w*‖² over the bank and its Gaussians, less what all candidates share:
+
+        E[η² (‖a‖² − 2β aᵀv)] − E[2η aᵀ(w* − w)]
+        ── diversity (T₁) ───   ── usefulness (T₂)
+    """
+
+    name: ClassVar[str] = "tracked"
+
+    assumptions: Assumptions = field(default_factory=Assumptions)
+
+    def default_window(self) -> int:
+        """JEDI's: twice the number of examples that the learner remembers."""
+        return int(2 / (1 - self.beta) + 0.5)
+
+    def posterior(self, pool: Pool, history: Sequence[Shown]) -> Posterior:
+        """What a history tells about the learner."""
+        return self._follow(pool, Past.read(history, pool.n))
+
+    def estimate(self, pool: Pool, past: Past) -> FloatArray:
+        """p over all models, guesses included."""
+        return self.judge(pool, past).p
+
+    def judge(self, pool: Pool, past: Past) -> Judgement:
+        """Score every example by the distance that it is expected to leave."""
+        posterior = self._follow(pool, past)
+        eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
+        guess = self.assumptions.guess
+        blocks = [block.judge(eta, guess) for block in _blocks(pool, posterior)]
+        p, low, high, diversity, usefulness = np.concatenate(blocks, axis=1)
+        return Judgement(
+            p,
+            diversity - usefulness,
+            diversity,
+            usefulness,
+            p_low=low,
+            p_high=high,
+            learner_rate=self.learning_rate.initial * posterior.rate_factor,
+            learner_beta=posterior.beta,
+        )
+
+    def judge_cold(self, pool: Pool, past: Past) -> Judgement:
+        """The same belief, without a rule."""
+        judgement = self.judge(pool, past)
+        return replace(judgement, scores=np.zeros(pool.n), diversity=None, usefulness=None)
+
+    def _follow(self, pool: Pool, past: Past) -> Posterior:
+        return follow(pool, past, self.beta, self.learning_rate, self.assumptions)
+
+
+def _blocks(pool: Pool, posterior: Posterior) -> Iterator["_Block"]:
+    for first in range(0, pool.n, BLOCK):
+        yield _Block(pool, posterior, slice(first, first + BLOCK))
+
+
+class _Block:
+    """The posterior seen from k examples of the pool.
+
+    Per model (k, m): `means` of xᵀw, `along` of xᵀv, `pulls` y E[f], `slopes` E[f(1−f)]. Averaged
+    (k,): `variances` of xᵀw, `ties` Cov(xᵀw, xᵀv). `wanted` (k,) is xᵀw*.
+    """
+
+    def __init__(self, pool: Pool, posterior: Posterior, rows: slice) -> None:
+        self.posterior = posterior
+        self.labels, self.squared_norms = pool.labels[rows], pool.squared_norms[rows]
+        products = pool.features[rows] @ np.vstack([posterior.shown, pool.target]).T
+        shown, self.wanted = products[:, :-1], products[:, -1]
+        self.means, self.along = shown @ posterior.concepts.T, shown @ posterior.momenta.T
+        beyond = posterior.remainder * self.squared_norms
+        self.variances = np.maximum(beyond + _squares(shown, posterior.spread), 0.0)
+        self.ties = _squares(shown, posterior.tie)
+        leans = expected_answer(self.means, self.variances[:, None])
+        self.slopes = expected_slope(leans, self.variances[:, None])
+        self.pulls = (self.labels[:, None] - leans) / 2
+
+    def judge(self, eta: FloatArray, guess: float) -> FloatArray:
+        """p, its interval, diversity and usefulness, shape (5, k), for the rate of each model (m,)."""
+        leans = np.stack([self.lean(), *self.interval()])
+        chances = (1 + (1 - guess) * leans) / 2
+        return np.vstack([chances, self.diversity(eta), self.usefulness(eta)])
+
+    def lean(self) -> FloatArray:
+        """2E[p] − 1 over all models, for answers as firm as theirs, shape (k,)."""
+        firmness = self.posterior.bank.firmness
+        leans = expected_answer(self.means, self.variances[:, None], firmness)
+        return np.asarray(leans @ self.posterior.weights)
+
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """2p − 1 as low and as high as it may be nine times out of ten, (k,) each.
+
+        Margins are spread within the models and between them.
+        """
+        weights, firmness = self.posterior.weights, self.posterior.bank.firmness
+        margins = self.means * firmness
+        mean = margins @ weights
+        within = self.variances * (weights @ firmness**2)
+        spread = np.sqrt(within + (margins - mean[:, None]) ** 2 @ weights)
+        low, high = mean - NINE_IN_TEN * spread, mean + NINE_IN_TEN * spread
+        return np.tanh(low / 2), np.tanh(high / 2)
+
+    def diversity(self, eta: FloatArray) -> FloatArray:
+        """E[η² (f²‖x‖² − 2β y f xᵀv)], shape (k,).
+
+        f² = f − f(1−f), and by Stein's lemma E[y f xᵀv] = y E[f] E[xᵀv] − E[f(1−f)] Cov(xᵀw, xᵀv).
+        """
+        weights = self.posterior.weights * eta**2
+        remembered = weights * self.posterior.bank.betas
+        squares = self.labels * (self.pulls @ weights) - self.slopes @ weights
+        crossed = (self.pulls * self.along) @ remembered - self.ties * (self.slopes @ remembered)
+        return np.asarray(squares * self.squared_norms - 2 * crossed)
+
+    def usefulness(self, eta: FloatArray) -> FloatArray:
+        """E[2η y f xᵀ(w* − w)], shape (k,), by the same lemma."""
+        weights = self.posterior.weights * eta
+        missing = self.wanted[:, None] - self.means
+        way = (self.pulls * missing) @ weights + self.variances * (self.slopes @ weights)
+        return np.asarray(2 * way)
+
+
+def _squares(rows: FloatArray, matrix: FloatArray) -> FloatArray:
+    """rᵀAr for each row r, one number each."""
+    return np.asarray(np.vecdot(rows @ matrix, rows))

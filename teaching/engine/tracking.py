@@ -1,0 +1,264 @@
+"""What a learner believes, followed answer by answer.
+
+The teacher runs the learner's own update forward and corrects it by each answer. What it does not
+know is where the learner began and how noise has moved it since: ω_s, the first concept plus the
+noise of s steps. Unrolled, the learner's update is
+
+    w_s = ω_s + Σ_{r≤s} Γ_sr y_r f_r x_r,   Γ_sr = Σ_{j=r…s} η_j β^{j−r},
+    v_s = −Σ_{r≤s} β^{s−r} y_r f_r x_r,
+
+and f_r, made linear in the margin u_r = x_rᵀw_{r−1}, leaves a linear system for the margins. So a
+Gaussian over 2d numbers is kept, exactly, in matrices with one row for each step. docs/algorithm.md
+derives it in the same letters.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import ndtr
+
+from .arrays import FloatArray
+from .errors import BadSetting
+from .history import Past
+from .learner import LearningRate
+from .pool import Pool
+
+# A logistic curve is nearly the distribution function of a Gaussian with this variance.
+LOGISTIC_VARIANCE = 8 / np.pi
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assumptions:
+    """What is assumed of a learner before the first answer.
+
+    conviction: the standard deviation of the margins wᵀx that a learner may begin with; at ½, p
+    lies between 0.38 and 0.62 for two examples in three.
+    drift: the variance that each step adds to the concept, as a share of the first.
+    guess: the chance that an answer is the toss of a coin.
+    rates, memories: the learners of the bank, as factors of the study's η₀ and of the participant's
+    n̄ = 1/(1−β). rate_doubt, memory_doubt: within these factors the truth lies two times out of three.
+    firmness: how many times firmer than p the learners of the bank answer: 1 as the paper's
+    learner, 4 with hardly a doubt.
+    """
+
+    conviction: float = 0.5
+    drift: float = 0.01
+    guess: float = 0.1
+    rates: tuple[float, ...] = (0.4, 0.4**0.5, 1.0, 2.5**0.5, 2.5)
+    memories: tuple[float, ...] = (1 / 1.5, 1.0, 1.5)
+    rate_doubt: float = 2.0
+    memory_doubt: float = 1.5
+    firmness: tuple[float, ...] = (1.0, 4.0)
+
+    def __post_init__(self) -> None:
+        if not (self.conviction >= 0 and self.drift >= 0 and 0 < self.guess < 1):
+            raise BadSetting(
+                "Conviction and drift are 0 or above; the chance to guess is in (0, 1)."
+            )
+        for factors in (self.rates, self.memories, self.firmness):
+            if not factors or min(factors) <= 0:
+                raise BadSetting("A bank has rates, memories and firmness, all of them above 0.")
+        if not (self.rate_doubt > 1 and self.memory_doubt > 1):
+            raise BadSetting("A doubt is a factor above 1.")
+
+
+@dataclass(frozen=True)
+class Bank:
+    """Models of the learner, shape (m,): factors of η₀, β, firmness, and the logs of weights."""
+
+    factors: FloatArray
+    betas: FloatArray
+    firmness: FloatArray
+    log_weights: FloatArray
+
+    @classmethod
+    def around(cls, beta: float, assumed: Assumptions) -> Self:
+        """The models around a study's learning rate and a participant's β."""
+        grid = np.meshgrid(assumed.rates, assumed.memories, assumed.firmness, indexing="ij")
+        factors, memories, firmness = (axis.ravel() for axis in grid)
+        doubts = np.log([assumed.rate_doubt, assumed.memory_doubt])
+        off = np.log([factors, memories]) / doubts[:, None]
+        # A memory of less than one example is none.
+        betas = np.maximum(1 - (1 - beta) / memories, 0.0)
+        return cls(factors, betas, firmness, -(off**2).sum(axis=0) / 2)
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Concept and momentum before step t, as far as t−1 answers tell.
+
+    `weights` (m,) is what the answers make of the models of the bank. In each model, mean concept and
+    momentum are combinations of the shown examples X = `shown` (t−1, d), with the coefficients
+    `concepts` and `momenta` (m, t−1). The covariances are those of the models, averaged by weight:
+    Cov(w, w) = remainder·I + XᵀAX and Cov(w, v) = XᵀBX, where A is `spread` and B is `tie`.
+    """
+
+    bank: Bank
+    weights: FloatArray
+    shown: FloatArray
+    concepts: FloatArray
+    momenta: FloatArray
+    spread: FloatArray
+    tie: FloatArray
+    remainder: float
+
+    @property
+    def rate_factor(self) -> float:
+        """How many times the study's learning rate the learner's seems to be."""
+        return float(np.exp(self.weights @ np.log(self.bank.factors)))
+
+    @property
+    def beta(self) -> float:
+        """The β that the learner seems to have."""
+        return float(self.weights @ self.bank.betas)
+
+
+def follow(
+    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
+) -> Posterior:
+    """The posterior to which a history leads."""
+    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
+    labels = pool.labels[past.examples]
+    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
+        follower.take(step, float(answer), float(label))
+    return follower.posterior()
+
+
+def told_by(
+    answer: float, mean: FloatArray, variance: FloatArray, firmness: FloatArray, guess: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The chance of an answer where the margin is N(u, V), its pull and its curvature, shape (m,).
+
+    The margin given the answer has mean u + pull·V and variance V − curvature·V², exactly, with the
+    distribution function of a Gaussian in place of the logistic curve.
+    """
+    scale = np.sqrt(LOGISTIC_VARIANCE / firmness**2 + variance)
+    agreement = answer * mean / scale
+    chance = guess / 2 + (1 - guess) * ndtr(agreement)
+    push = (1 - guess) * np.exp(-(agreement**2) / 2) / np.sqrt(2 * np.pi) / chance
+    return chance, answer * push / scale, push * (push + agreement) / scale**2
+
+
+def expected_answer(
+    mean: FloatArray, variance: FloatArray, firmness: FloatArray | float = 1.0
+) -> FloatArray:
+    """2E[p] − 1 where the margin is Gaussian, for answers that are so firm; shapes broadcast.
+
+    With κ = 1/√(1 + πV/8), E[p] is the logistic curve at κ times the mean, to within 0.02. The
+    hyperbolic tangent is that curve, and takes a quarter of the time.
+    """
+    scale = np.sqrt(1 / firmness**2 + variance / LOGISTIC_VARIANCE)
+    return np.asarray(np.tanh(mean / (2 * scale)))
+
+
+def expected_slope(lean: FloatArray, variance: FloatArray) -> FloatArray:
+    """E[p(1−p)]: the derivative of E[p] by the mean, where it is known as lean = 2E[p] − 1."""
+    return np.asarray((1 - lean**2) / (4 * np.sqrt(1 + variance / LOGISTIC_VARIANCE)))
+
+
+class _Follower:
+    """The recursion over the steps, for m models at once; steps count from 0 here.
+
+    The margins are u = Jξ + o, with ξ_s = x_sᵀω_s of prior covariance Q. What the answers tell is
+    kept as coefficients of Q: row s of D is Cov(ξ, u_s) before answer s, `mean` is E[ξ].
+    """
+
+    def __init__(
+        self, pool: Pool, past: Past, bank: Bank, learning_rate: LearningRate, assumed: Assumptions
+    ) -> None:
+        m, t = bank.factors.size, len(past)
+        self.bank, self.guess, self.log_weights = bank, assumed.guess, bank.log_weights
+        self.shown = pool.features[past.examples]
+        gram = self.shown @ self.shown.T
+        # Of each entry of ω before each step, the one to come included.
+        self.variances = _first_variance(pool, assumed) * (1 + assumed.drift * np.arange(t + 1))
+        self.Q = np.minimum.outer(self.variances[:-1], self.variances[:-1]) * gram
+        self.decay, self.reach = _unrolled(bank, learning_rate, t)
+        self.links = self.reach[:, :-1] * gram
+        self.J, self.D = np.zeros((2, m, t, t))
+        self.o, self.drives, self.slopes, self.curvatures, self.mean = np.zeros((5, m, t))
+
+    def take(self, s: int, answer: float, label: float) -> None:
+        """Weigh answer s, then let the models learn the label."""
+        mean, variance = self._margin(s)
+        chance, pull, curvature = told_by(answer, mean, variance, self.bank.firmness, self.guess)
+        self.log_weights = self.log_weights + np.log(chance)
+        self.mean[:, : s + 1] += pull[:, None] * self.D[:, s, : s + 1]
+        self.curvatures[:, s] = curvature
+        self._learn(s, label, mean + pull * variance, variance * (1 - curvature * variance))
+
+    def _margin(self, s: int) -> tuple[FloatArray, FloatArray]:
+        """Row s of J, o and D; mean and variance (m,) of u_s before its answer."""
+        before, so_far = slice(s), slice(s + 1)
+        link = self.links[:, s, before]
+        damping = link * self.slopes[:, before]
+        self.J[:, s, s] = self.D[:, s, s] = 1.0
+        self.J[:, s, before] = -np.vecmat(damping, self.J[:, before, before])
+        self.o[:, s] = (link * self.drives[:, before] - damping * self.o[:, before]).sum(axis=1)
+        along = self.J[:, s, so_far] @ self.Q[so_far, so_far]
+        earlier = self.D[:, before, before]
+        known = self.curvatures[:, before] * np.matvec(earlier, along[:, before])
+        self.D[:, s, before] = self.J[:, s, before] - np.vecmat(known, earlier)
+        mean = np.vecdot(along, self.mean[:, so_far]) + self.o[:, s]
+        return mean, np.maximum(np.vecdot(along, self.D[:, s, so_far]), 0.0)
+
+    def _learn(self, s: int, label: float, mean: FloatArray, variance: FloatArray) -> None:
+        """Make y f linear in u_s: drive − slope·u_s."""
+        lean = expected_answer(mean, variance)
+        slope = self.slopes[:, s] = expected_slope(lean, variance)
+        self.drives[:, s] = (label - lean) / 2 + slope * mean
+
+    def posterior(self) -> Posterior:
+        """What is believed after the last step taken."""
+        weights = np.exp(self.log_weights - self.log_weights.max())
+        weights /= weights.sum()
+        reach, variances = self.reach[:, -1], self.variances[:-1]
+        margins = np.matvec(self.J, self.mean @ self.Q) + self.o
+        learned = self.drives - self.slopes * margins
+        spread, tie = self._covariances(weights)
+        return Posterior(
+            bank=self.bank,
+            weights=weights,
+            shown=self.shown,
+            concepts=variances * self.mean + reach * learned,
+            momenta=-self.decay * learned,
+            spread=spread,
+            tie=tie,
+            remainder=float(self.variances[-1]),
+        )
+
+    def _covariances(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """A and B of `Posterior`.
+
+        In deviations from the mean, w = ω − XᵀNξ and v = XᵀMξ. By the prior, Cov(w, ξ) = XᵀH and
+        Cov(v, ξ) = XᵀMQ; through D, the answers take their share of both.
+        """
+        n = (self.reach[:, -1] * self.slopes)[:, :, None] * self.J
+        m = (self.decay * self.slopes)[:, :, None] * self.J
+        c = np.diag(self.variances[:-1])
+        h = c - n @ self.Q
+        gains, gains_of_v = h @ self.D.mT, m @ self.Q @ self.D.mT
+        known = gains * self.curvatures[:, None]
+        spread = -(n @ h.mT) - c @ n.mT - known @ gains.mT
+        tie = h @ m.mT - known @ gains_of_v.mT
+        return np.tensordot(weights, spread, 1), np.tensordot(weights, tie, 1)
+
+
+def _first_variance(pool: Pool, assumed: Assumptions) -> float:
+    """The variance of an entry of w_0 that gives margins over the pool their standard deviation."""
+    length = float(pool.squared_norms.mean())
+    return assumed.conviction**2 / length if length > 0 else 0.0
+
+
+def _unrolled(bank: Bank, learning_rate: LearningRate, t: int) -> tuple[FloatArray, FloatArray]:
+    """β^{t−1−r} (m, t), and Γ (m, t+1, t): how far y_r f_r x_r reaches into w before each step."""
+    steps = np.arange(t)
+    ages = steps[:, None] - steps
+    rates = np.array([learning_rate(s + 1) for s in range(t)])
+    betas, which = np.unique(bank.betas, return_inverse=True)
+    powers = np.where(ages >= 0, betas[:, None, None] ** np.maximum(ages, 0), 0.0)
+    reach = np.zeros((betas.size, t + 1, t))
+    np.cumsum(powers * rates[:, None], axis=1, out=reach[:, 1:])
+    decay = powers[:, -1] if t else np.zeros((betas.size, 0))
+    return decay[which], reach[which] * bank.factors[:, None, None]

@@ -1,0 +1,126 @@
+"""The tracked teacher written from its definition: full covariances, one model and one example at a time."""
+
+from dataclasses import dataclass
+from itertools import product
+from math import erf, exp, log, pi, sqrt
+
+import numpy as np
+
+
+@dataclass
+class Model:
+    """One learner (η, β) of the bank: mean and covariance of (w, v), shapes (2d,) and (2d, 2d)."""
+
+    factor: float
+    beta: float
+    firmness: float
+    log_weight: float
+    mean: np.ndarray
+    covariance: np.ndarray
+
+
+def first_models(pool, beta, assumed):
+    d = pool.features.shape[1]
+    mean_square = np.mean([x @ x for x in pool.features])
+    models = []
+    for factor, memory, firmness in product(assumed.rates, assumed.memories, assumed.firmness):
+        covariance = np.zeros((2 * d, 2 * d))
+        covariance[:d, :d] = assumed.conviction**2 / mean_square * np.eye(d)
+        off = (log(factor) / log(assumed.rate_doubt), log(memory) / log(assumed.memory_doubt))
+        models.append(
+            Model(
+                factor,
+                max(1 - (1 - beta) / memory, 0),
+                firmness,
+                -(off[0] ** 2) / 2 - off[1] ** 2 / 2,
+                np.zeros(2 * d),
+                covariance,
+            )
+        )
+    return models
+
+
+def weigh_answer(model, x, answer, guess):
+    """Bayes' rule for an answer of probability guess/2 + (1 − guess)·Φ(±firmness·u/√(8/π))."""
+    seen = np.concatenate([x, np.zeros_like(x)])
+    gain = model.covariance @ seen
+    mean, variance = seen @ model.mean, seen @ gain
+    scale = sqrt(8 / pi / model.firmness**2 + variance)
+    r = answer * mean / scale
+    chance = guess / 2 + (1 - guess) * (1 + erf(r / sqrt(2))) / 2
+    # First and second derivative of log(chance) by the mean.
+    first = answer * (1 - guess) * exp(-r * r / 2) / sqrt(2 * pi) / scale / chance
+    second = -first * answer * r / scale - first**2
+    model.mean = model.mean + first * gain
+    model.covariance = model.covariance + second * np.outer(gain, gain)
+    model.log_weight += log(chance)
+
+
+def learn_label(model, x, y, eta, noise):
+    """The learner's update, with f made linear in the margin by its mean and its mean slope."""
+    d = len(x)
+    w, v = model.mean[:d], model.mean[d:]
+    f, slope = expected_error(x @ w, x @ model.covariance[:d, :d] @ x, y)
+    v = model.beta * v - y * f * x
+    w = w - eta * v
+    turned = slope * np.outer(x, x)
+    to_v = np.hstack([turned, model.beta * np.eye(d)])
+    to_w = np.hstack([np.eye(d), np.zeros((d, d))]) - eta * to_v
+    transition = np.vstack([to_w, to_v])
+    model.mean = np.concatenate([w, v])
+    model.covariance = transition @ model.covariance @ transition.T
+    model.covariance[:d, :d] += noise * np.eye(d)
+
+
+def expected_error(mean, variance, y):
+    """E[f] and E[f(1−f)] of a Gaussian margin."""
+    kappa = 1 / sqrt(1 + pi * variance / 8)
+    f = 1 / (1 + exp(y * kappa * mean))
+    return f, kappa * f * (1 - f)
+
+
+def followed(pool, history, beta, rate, assumed):
+    """The bank after a history, with weights that add up to one."""
+    models = first_models(pool, beta, assumed)
+    d = pool.features.shape[1]
+    noise = assumed.drift * models[0].covariance[0, 0]
+    for t, step in enumerate(history, start=1):
+        x, y = pool.features[step.example], pool.labels[step.example]
+        for model in models:
+            weigh_answer(model, x, step.answer, assumed.guess)
+            learn_label(model, x, y, model.factor * rate(t), noise)
+    top = max(model.log_weight for model in models)
+    total = sum(exp(model.log_weight - top) for model in models)
+    weights = [exp(model.log_weight - top) / total for model in models]
+    shared = sum(w * model.covariance for w, model in zip(weights, models, strict=True))
+    return models, weights, shared[:d, :d], shared[:d, d:]
+
+
+def judged(pool, history, beta, rate, assumed):
+    """Scores and p of every example, (n,) each."""
+    models, weights, spread, tie = followed(pool, history, beta, rate, assumed)
+    scores, chances = [], []
+    for x, y in zip(pool.features, pool.labels, strict=True):
+        score = chance = 0.0
+        for weight, model in zip(weights, models, strict=True):
+            eta = model.factor * rate(len(history) + 1)
+            score += weight * expected_distance(pool, model, x, y, eta, spread, tie)
+            says_plus = expected_error(
+                model.firmness * (x @ model.mean[: len(x)]),
+                model.firmness**2 * (x @ spread @ x),
+                -1,
+            )[0]
+            chance += weight * (assumed.guess / 2 + (1 - assumed.guess) * says_plus)
+        scores.append(score)
+        chances.append(chance)
+    return np.array(scores), np.array(chances)
+
+
+def expected_distance(pool, model, x, y, eta, spread, tie):
+    """E‖w_t − w*‖² − E‖w_{t−1} − ηβv_{t−1} − w*‖² if the example is shown."""
+    d = len(x)
+    w, v = model.mean[:d], model.mean[d:]
+    f, slope = expected_error(x @ w, x @ spread @ x, y)
+    along = x @ (w - eta * model.beta * v - pool.target)
+    together = x @ spread @ x - eta * model.beta * (x @ tie @ x)
+    return 2 * eta * (y * f * along - slope * together) + eta**2 * (f - slope) * (x @ x)
