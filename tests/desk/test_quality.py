@@ -1,24 +1,16 @@
-"""Quality flags by hand-worked numbers, and exclusion: a decision with a reason that counts everywhere at once."""
+"""Quality flags by hand-worked numbers, read from rows by few queries, on a page that explains them."""
 
 import itertools
-import json
-from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Permission, User
-from django.core.exceptions import ValidationError
 from django.db import connection
-from django.template import Context, Template
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from desk import conduct as reading
-from desk.exclusion import exclude, include
 from desk.models import Decision
-from desk.payment import preview
 from desk.quality import (
     RULES,
     Conduct,
@@ -28,25 +20,12 @@ from desk.quality import (
     hidden_times,
     longest_run,
 )
-from evaluation.census import census, tally
-from evaluation.exports import TABLES, Selection, gain_csv, table_chunks
 from evaluation.models import EvaluationItem
-from evaluation.results import gather
-from memorytest.models import MemoryRound
-from studies.models import (
-    AuditEntry,
-    Example,
-    Participant,
-    SessionEvent,
-    Study,
-    StudyShare,
-    StudyVersion,
-)
-from teaching.assignment import emptiest_arm
-from teaching.models import TeachingStep
+from studies.models import Participant, Study
 from tests.builders import make_dataset, make_study
-from tests.crowd import make_finished
 from tests.worker import Worker
+
+from .odd_sessions import add, at, take_part
 
 
 def flags(**numbers) -> dict[str, str]:
@@ -94,11 +73,13 @@ def test_the_same_key_is_flagged_when_coins_hardly_ever_do_it():
     assert flags(answers=[1] * 6) == {}
 
 
-@pytest.mark.parametrize(("flips", "run"), list(itertools.product(range(11), range(12))))
-def test_the_chance_of_a_run_is_that_of_counting_all_sequences(flips, run):
-    every = list(itertools.product((0, 1), repeat=flips))
-    having = sum(longest_run(flipped) >= run for flipped in every) / len(every)
-    assert chance_of_run(flips, run) == (having if flips else 1.0)
+def test_the_chance_of_a_run_is_that_of_counting_all_sequences():
+    for flips in range(1, 11):
+        runs = [longest_run(flipped) for flipped in itertools.product((0, 1), repeat=flips)]
+        for run in range(12):
+            having = sum(longest >= run for longest in runs)
+            assert chance_of_run(flips, run) == having / 2**flips
+    assert chance_of_run(0, 0) == 1.0
 
 
 @given(st.lists(st.sampled_from([-1, 1]), max_size=60))
@@ -169,57 +150,6 @@ def dataset(django_db_setup, django_db_blocker):
 @pytest.fixture
 def study(dataset) -> Study:
     return make_study(dataset=dataset, attention_checks=1, reward=2)
-
-
-def add(study: Study, **fields) -> Participant:
-    made = {
-        "stage": "done",
-        "arm": "rt",
-        "evaluation_accuracy": 0.8,
-        "consented_at": timezone.now(),
-    }
-    return Participant.objects.create(
-        study=study, version=StudyVersion.freeze(study), **(made | fields)
-    )
-
-
-START = timezone.now() - timedelta(hours=1)
-
-
-def at(seconds: float) -> dict:
-    return {"answered_at": START + timedelta(seconds=seconds)}
-
-
-def take_part(person: Participant) -> None:
-    """One practice round and two others, two steps, 40 images with one key, and a check that is failed."""
-    pool, *rest = (
-        list(Example.objects.filter(dataset=person.study.dataset, split=split).order_by("pk"))
-        for split in ("teaching", "evaluation")
-    )
-    (unseen,) = rest
-    for place, (trial, shown) in enumerate([(0, 9999.0), (1, 3001.0), (2, 4600.0)]):
-        MemoryRound.objects.create(
-            participant=person, position=2 + place, trial=trial, length=2, pictures=[], shuffled=[],
-            exposure_ms=3000, shown_ms=shown, **at(place),
-        )  # fmt: skip
-    for place in range(2):
-        TeachingStep.objects.create(
-            participant=person, position=5 + place, step=1 + place, example=pool[place], answer=1,
-            is_correct=True, response_ms=None if place else 250.0, p=0.5, f=0.5, learning_rate=0.1,
-            choice_ms=1, is_random=True, is_first_showing=True, **at(10 + 400 * place),
-        )  # fmt: skip
-    for place in range(41):
-        check = (
-            {"instructed_label": -1, "is_correct": None} if place == 20 else {"is_correct": True}
-        )
-        EvaluationItem.objects.create(
-            participant=person, position=7 + place, item=1 + place, example=unseen[place], answer=1,
-            response_ms=500.0 + place, **check, **at(500 + place),
-        )  # fmt: skip
-    for kind, second in (("opened", 0), ("hidden", 100), ("shown", 160), ("hidden", 900)):
-        SessionEvent.objects.create(
-            participant=person, kind=kind, position=5, at=START + timedelta(seconds=second)
-        )
 
 
 def test_the_numbers_of_a_session_are_those_of_its_rows(study):
@@ -394,145 +324,3 @@ def test_the_list_is_paginated_and_asks_no_more_queries_for_more_people(
     assert "Page 2 of 2" in page
     assert 'href="?flag=run&amp;page=1"' in page
     assert page.count('class="who"') == 2
-
-
-# Decisions
-
-
-def decide(client: Client, person: Participant, **body) -> str:
-    url = address(person.study, f"people/{person.pk}/exclusion/")
-    return client.post(url, {"decision": "exclude", **body}, follow=True).content.decode()
-
-
-def test_an_exclusion_keeps_who_decided_when_and_why(researcher, study):
-    person = add(study)
-    page = decide(researcher, person, reason="  Pressed one key\n all the time. ")
-    assert f"{person.code} is excluded" in page
-    person.refresh_from_db()
-    assert person.is_excluded
-    decision = Decision.objects.get()
-    assert (decision.participant, decision.excludes) == (person, True)
-    assert (decision.reason, decision.actor_name) == ("Pressed one key all the time.", "admin")
-    entry = AuditEntry.objects.get(action="exclude")
-    assert entry.detail == f"Excluded {person.code}: Pressed one key all the time."
-    assert (entry.study, entry.actor_name) == (study, "admin")
-    assert "Pressed one key all the time." in page_of(researcher, study)
-
-
-def test_it_can_be_taken_back_with_a_reason_and_the_log_keeps_both(researcher, study):
-    person = add(study)
-    decide(researcher, person, reason="One key.")
-    page = decide(researcher, person, decision="include", reason="It was the other person.")
-    assert f"{person.code} counts again" in page
-    person.refresh_from_db()
-    assert not person.is_excluded
-    assert [row.reason for row in person.decisions.all()] == [
-        "It was the other person.",
-        "One key.",
-    ]
-    assert AuditEntry.objects.filter(action="include").count() == 1
-    assert "One key." in page_of(researcher, study)
-
-
-@pytest.mark.parametrize(
-    ("reason", "words"), [("", "Give a reason"), (" \n\0", "Give a reason"), ("x" * 401, "at most 400")]
-)  # fmt: skip
-def test_without_a_sound_reason_nothing_happens(researcher, study, reason, words):
-    person = add(study)
-    assert words in decide(researcher, person, reason=reason)
-    person.refresh_from_db()
-    assert not person.is_excluded
-    assert not Decision.objects.exists()
-    with pytest.raises(ValidationError):
-        exclude(person, reason=reason, actor=User.objects.get())
-
-
-def test_deciding_the_same_twice_changes_nothing(researcher, study):
-    person = add(study)
-    decide(researcher, person, reason="First.")
-    assert "excluded already" in decide(researcher, person, reason="Second.")
-    assert [row.reason for row in Decision.objects.all()] == ["First."]
-    assert not include(add(study), reason="Nothing to take back.", actor=User.objects.get())
-
-
-def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study, admin_user):
-    study.assignment = "fill_gaps"
-    study.save()
-    people = make_finished(study, 8)
-    person = people[0]
-    assert person.arm == "jedi"
-    before = everywhere(study)
-    assert person.code in json.dumps(before)
-    exclude(person, reason="A test.", actor=admin_user)
-    after = everywhere(study)
-    assert person.code not in json.dumps(after)
-    assert after["finished"] == before["finished"] - 1
-    assert after["next arm"] == "jedi"
-    include(person, reason="A test.", actor=admin_user)
-    assert everywhere(study) == before
-
-
-def everywhere(study: Study) -> dict:
-    """Everything that counts people: results, files, monitor, payment and balance."""
-    study = Study.objects.get(pk=study.pk)
-    study.bonus_share = 1
-    files = {
-        table: b"".join(table_chunks(Selection(study), table, "jsonl")).decode() for table in TABLES
-    }
-    return {
-        "results": sorted(person.code for person in gather(study).people),
-        "gain": "".join(gain_csv(study)),
-        "files": files,
-        "payment": sorted(person.code for person in preview(study).top),
-        "finished": tally(census(study)).done,
-        "next arm": emptiest_arm(study, Participant.Purpose.LIVE),
-    }
-
-
-def test_the_box_of_a_participant_shows_flags_decisions_and_the_form(researcher, study):
-    take_part(person := add(study))
-    decide(researcher, person, reason="One key.")
-    person.refresh_from_db()
-    for may_edit in (True, False):
-        box = Template("{% load desk %}{% quality_box participant %}").render(
-            Context({"participant": person, "may_edit": may_edit, "csrf_token": "token"})
-        )
-        assert "40 equal answers in a row of 40" in box
-        assert "One key." in box
-        assert ("Take the exclusion back" in box) == may_edit
-        assert ('value="token"' in box) == may_edit
-
-
-def test_the_form_leads_back_to_where_it_was(researcher, study):
-    person = add(study)
-    url = address(study, f"people/{person.pk}/exclusion/")
-    reply = researcher.post(url, {"reason": "One key.", "from": "participant"})
-    assert reply["Location"] == f"/admin/studies/participant/{person.pk}/change/"
-    reply = researcher.post(url, {"reason": "One key."})
-    assert reply["Location"] == address(study)
-
-
-def test_readers_look_editors_decide_and_strangers_see_nothing(study, dataset):
-    take_part(person := add(study))
-    url = address(study, f"people/{person.pk}/exclusion/")
-    clients = {}
-    for can_edit in (True, False):
-        user = User.objects.create_user(f"grace{can_edit}", is_staff=True)
-        names = ["view_study", "change_study", "view_participant"]
-        user.user_permissions.add(*Permission.objects.filter(codename__in=names))
-        StudyShare.objects.create(study=study, user=user, can_edit=can_edit)
-        clients[can_edit] = Client()
-        clients[can_edit].force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    assert "Reason for excluding" not in page_of(clients[False], study)
-    assert clients[False].post(url, {"reason": "One key."}).status_code == 403
-    assert clients[True].get(url).status_code == 405
-    other = add(make_study(dataset=dataset))
-    for foreign in (
-        address(study, f"people/{other.pk}/exclusion/"),
-        address(other.study, f"people/{other.pk}/exclusion/"),
-    ):
-        assert clients[True].post(foreign, {"reason": "One key."}).status_code == 404
-    assert clients[True].get(address(other.study)).status_code == 404
-    assert not Decision.objects.exists()
-    assert clients[True].post(url, {"reason": "One key."}).status_code == 302
-    assert Decision.objects.get().actor_name == "graceTrue"
