@@ -1,12 +1,12 @@
 """The numbers of a study, by a handful of queries. Only participants who finished count, but for who was lost."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from django.db.models import Count, F, Q
-from django.db.models.functions import Round
+from django.db.models import Count, F, IntegerField, Q, Value
+from django.db.models.functions import Cast, Coalesce, Round
 
 from evaluation import statistics as stats
 from evaluation.census import Tally, by_arm, census
@@ -16,6 +16,8 @@ from teaching.models import TeachingStep
 
 # Response times are counted in classes of this width, so that a million answers come as a few rows.
 TIME_CLASS_MS = 50
+# The class of answers without a time.
+NO_TIME = -1.0
 
 
 @dataclass(frozen=True)
@@ -124,14 +126,24 @@ def teaching_times(finished: Finished) -> Counter[tuple[str, float | None]]:
     return Counter({(arm, time): count for arm, time, count in rows})
 
 
-def evaluation_counts(finished: Finished) -> Iterable[tuple[str, int, bool, float | None, int]]:
-    """One pass over the largest table serves the confusion and the times. The truth follows from the answer."""
-    return (
+def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, bool, float | None, int]]:
+    """One pass over the largest table serves the confusion and the times; the truth follows from the answer.
+
+    Answer, correctness and time are counted as one number, because the database sorts by it: one is sorted faster
+    than three.
+    """
+    known = Coalesce(F("response_ms"), Value(NO_TIME * TIME_CLASS_MS))
+    kind = 4 * Round(known / TIME_CLASS_MS) + F("answer") + 1 + Cast("is_correct", IntegerField())
+    rows = (
         EvaluationItem.objects.filter(finished.answers)
         .order_by()
-        .values_list("participant__arm", "answer", "is_correct", time_class())
+        .values_list("participant__arm", kind)
         .annotate(n=Count("pk"))
     )
+    for arm, number, count in rows:
+        time, rest = divmod(number, 4)
+        answer, is_right = (1 if rest >= 2 else -1), rest % 2 == 1
+        yield arm, answer, is_right, None if time == NO_TIME else time, count
 
 
 def time_classes(
