@@ -118,8 +118,8 @@ class Reason:
             rank=None if self.is_by_chance else self.rank(example),
             diversity=entry(self.judgement.diversity, example),
             usefulness=entry(self.judgement.usefulness, example),
-            p_low=entry(getattr(self.judgement, "p_low", None), example),
-            p_high=entry(getattr(self.judgement, "p_high", None), example),
+            p_low=entry(self.judgement.p_low, example),
+            p_high=entry(self.judgement.p_high, example),
             shown_at=tuple(int(s) + 1 for s in np.flatnonzero(self.past.examples == example)),
         )
 
@@ -158,11 +158,8 @@ def reason_of(
     pool = pools.load(participant.settings.dataset).pool
     past = Past.read(history, pool.n)
     choice = choice or services.choose(participant, history)
-    if choice.is_cold_start:
-        judgement = Judgement(teacher.estimate(pool, past), np.zeros(pool.n))
-    else:
-        judgement = teacher.judge(pool, past)
-    return Reason(teacher, pool, past, choice, judgement)
+    judge = teacher.judge_cold if choice.is_cold_start else teacher.judge
+    return Reason(teacher, pool, past, choice, judge(pool, past))
 
 
 def as_taught_by(participant: Participant, teacher: str) -> Participant:

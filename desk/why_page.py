@@ -142,8 +142,7 @@ def interval(one: Candidate) -> str:
 
 def learner_words(reason: Reason) -> list[tuple[str, str]]:
     """Which learner a teacher thinks it has, beside what the study assumes."""
-    rate = getattr(reason.judgement, "learner_rate", None)
-    beta = getattr(reason.judgement, "learner_beta", None)
+    rate, beta = reason.judgement.learner_rate, reason.judgement.learner_beta
     if rate is None or beta is None:
         return []
     assumed = reason.teacher.learning_rate.initial

@@ -208,6 +208,17 @@ def test_standings_match_until_somebody_changes_a_stored_step():
     assert changed.rank_in_pool > 1
 
 
+@pytest.mark.django_db
+def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_sees():
+    _, reason, _ = at_step(taught_by("tracked"), 10)
+    assert reason.ground is Ground.SPLIT
+    for one in reason.best(8):
+        assert 0 <= one.p_low <= one.p_high <= 1
+        assert one.p_low < one.p_high
+    assert reason.judgement.learner_rate > 0
+    assert 0 <= reason.judgement.learner_beta < 1
+
+
 # Drawings
 
 beliefs = st.lists(st.floats(0, 1), min_size=1, max_size=40)
