@@ -1,0 +1,99 @@
+/** The live monitor: asks for what is new every ten seconds, and changes only what has changed. */
+
+const EVERY_MS = 10_000;
+const TIMEOUT_MS = 8000;
+
+const live = document.querySelector("[data-news-url]");
+const freshness = document.querySelector("[data-freshness]");
+let timer = 0;
+
+/**
+ * Makes one node like another and keeps what is alike, so that focus, selection, scroll and whatever
+ * somebody is typing stay where they are.
+ */
+function becomes(node, fresh) {
+  if (node.nodeName !== fresh.nodeName || (node.id ?? "") !== (fresh.id ?? "")) {
+    node.replaceWith(fresh);
+    return;
+  }
+  if (node.nodeType !== Node.ELEMENT_NODE) {
+    if (node.data !== fresh.data) node.data = fresh.data;
+    return;
+  }
+  for (const { name } of [...node.attributes]) {
+    if (!fresh.hasAttribute(name)) node.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+  }
+  childrenBecome(node, fresh);
+}
+
+/** What has an id is found again wherever it has gone: the row of a person stays that person's. */
+function childrenBecome(node, fresh) {
+  const wanted = [...fresh.childNodes];
+  wanted.forEach((child, place) => {
+    const here = node.childNodes[place] ?? null;
+    const twin = child.id ? [...node.children].find(({ id }) => id === child.id) : here;
+    if (!twin) {
+      node.insertBefore(child, here);
+      return;
+    }
+    if (twin !== here) node.insertBefore(twin, here);
+    becomes(twin, child);
+  });
+  while (node.childNodes.length > wanted.length) node.lastChild.remove();
+}
+
+function say(sentence) {
+  freshness.textContent = sentence;
+}
+
+async function fetchNews() {
+  const reply = await fetch(live.dataset.newsUrl + location.search, {
+    cache: "no-store",
+    // A redirect leads to the sign-in.
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (reply.type === "opaqueredirect" || [403, 404].includes(reply.status)) return null;
+  if (!reply.ok) throw new Error(`The server answered ${reply.status}.`);
+  return reply.text();
+}
+
+/** @returns {Promise<boolean>} whether it is worth asking again */
+async function refresh() {
+  let text;
+  try {
+    text = await fetchNews();
+  } catch {
+    say("The server cannot be reached; this page keeps trying.");
+    return true;
+  }
+  if (text === null) {
+    say("You are signed out, or may not see this study any more.");
+    return false;
+  }
+  const fresh = document.createElement("div");
+  fresh.append(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+  childrenBecome(live, fresh);
+  say("This page refreshes by itself.");
+  return true;
+}
+
+async function keepFresh() {
+  clearTimeout(timer);
+  timer = 0;
+  // Nobody looks: the next look begins with news.
+  if (document.hidden) return;
+  if (await refresh()) {
+    clearTimeout(timer);
+    timer = setTimeout(keepFresh, EVERY_MS);
+  }
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) keepFresh();
+});
+say("This page refreshes by itself.");
+timer = setTimeout(keepFresh, EVERY_MS);
