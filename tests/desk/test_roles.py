@@ -236,12 +236,14 @@ def test_the_short_way_to_an_object_gives_no_session_away(study):
     """Django's own redirects anybody of the staff; a participant's address is all it takes to answer for it."""
     participant = make_participant(study)
 
-    def follow(user: User, thing) -> int:
+    def follow(user: User, thing, sign: str = "") -> int:
         kind = ContentType.objects.get_for_model(thing)
-        return browser_of(user).get(f"/admin/r/{kind.pk}/{thing.pk}/").status_code
+        return browser_of(user).get(f"/admin/r/{sign}{kind.pk}/{thing.pk}/").status_code
 
     stranger = make_researcher("stranger")
-    assert follow(study.owner, participant) == follow(stranger, participant) == 404
+    for sign in ("", "+", "%20", "0/"):
+        assert follow(study.owner, participant, sign) == 404
+        assert follow(stranger, participant, sign) == 404
     assert follow(stranger, study) == 404
     assert follow(study.owner, study) == 302
     assert browser_of(stranger).get("/admin/r/999999/1/").status_code == 404
