@@ -126,7 +126,8 @@ def test_a_participants_history_costs_the_same_however_long_it_is(researcher):
         researcher.get(page)
         return len(statements(lambda: researcher.get(page)))
 
-    assert cost("teaching") == cost("evaluation") == cost("done")
+    # What is odd about a session that has ended is worked out once.
+    assert cost("done") <= cost("teaching") == cost("evaluation") <= 14
 
 
 @pytest.mark.django_db
