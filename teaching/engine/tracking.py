@@ -4,12 +4,12 @@ The teacher runs the learner's own update forward and corrects it by each answer
 know is where the learner began and how noise has moved it since: ω_s, the first concept plus the
 noise of s steps. Unrolled, the learner's update is
 
-    w_s = ω_s + Σ_{r≤s} Γ_sr y_r f_r x_r,   Γ_sr = Σ_{j=r…s} η_j β^{j−r},
-    v_s = −Σ_{r≤s} β^{s−r} y_r f_r x_r,
+    w_s = ω_s + Σ_{r≤s} Γ_sr λ_r x_r,   Γ_sr = Σ_{j=r…s} η_j β^{j−r},
+    v_s = −Σ_{r≤s} β^{s−r} λ_r x_r,
 
-and f_r, made linear in the margin u_r = x_rᵀw_{r−1}, leaves a linear system for the margins. So a
-Gaussian over 2d numbers is kept, exactly, in matrices with one row for each step. docs/algorithm.md
-derives it in the same letters.
+where λ_r = y_r f_r is what step r taught. Made linear in the margin u_r = x_rᵀw_{r−1}, it leaves a
+linear system in t numbers, so a Gaussian over 2d numbers is kept, exactly, in matrices with one row
+for each step. docs/algorithm.md derives it in the same letters.
 """
 
 from dataclasses import dataclass
@@ -160,8 +160,9 @@ def expected_slope(lean: FloatArray, variance: FloatArray) -> FloatArray:
 class _Follower:
     """The recursion over the steps, for m models at once; steps count from 0 here.
 
-    The margins are u = Jξ + o, with ξ_s = x_sᵀω_s of prior covariance Q. What the answers tell is
-    kept as coefficients of Q: row s of D is Cov(ξ, u_s) before answer s, `mean` is E[ξ].
+    What is unknown is ξ_s = x_sᵀω_s, of prior covariance Q. What is learned, λ_s = y_s f_s, is linear in
+    it: λ = `learned` − Sξ. What the answers tell is kept as coefficients of Q: `mean` is E[ξ], and row
+    s of D is Cov(ξ, u_s) before answer s.
     """
 
     def __init__(
@@ -176,52 +177,51 @@ class _Follower:
         self.Q = np.minimum.outer(self.variances[:-1], self.variances[:-1]) * gram
         self.decay, self.reach = _unrolled(bank, learning_rate, t)
         self.links = self.reach[:, :-1] * gram
-        self.J, self.D = np.zeros((2, m, t, t))
-        self.o, self.drives, self.slopes, self.curvatures, self.mean = np.zeros((5, m, t))
+        self.S, self.D = np.zeros((2, m, t, t))
+        self.learned, self.curvatures, self.mean = np.zeros((3, m, t))
 
     def take(self, s: int, answer: float, label: float) -> None:
         """Weigh answer s, then let the models learn the label."""
-        mean, variance = self._margin(s)
+        expected, mean, variance = self._margin(s)
         chance, pull, curvature = told_by(answer, mean, variance, self.bank.firmness, self.guess)
         self.log_weights = self.log_weights + np.log(chance)
         self.mean[:, : s + 1] += pull[:, None] * self.D[:, s, : s + 1]
         self.curvatures[:, s] = curvature
-        self._learn(s, label, mean + pull * variance, variance * (1 - curvature * variance))
-
-    def _margin(self, s: int) -> tuple[FloatArray, FloatArray]:
-        """Row s of J, o and D; mean and variance (m,) of u_s before its answer."""
-        before, so_far = slice(s), slice(s + 1)
-        link = self.links[:, s, before]
-        damping = link * self.slopes[:, before]
-        self.J[:, s, s] = self.D[:, s, s] = 1.0
-        self.J[:, s, before] = -np.vecmat(damping, self.J[:, before, before])
-        self.o[:, s] = (link * self.drives[:, before] - damping * self.o[:, before]).sum(axis=1)
-        along = self.J[:, s, so_far] @ self.Q[so_far, so_far]
-        earlier = self.D[:, before, before]
-        known = self.curvatures[:, before] * np.matvec(earlier, along[:, before])
-        self.D[:, s, before] = self.J[:, s, before] - np.vecmat(known, earlier)
-        mean = np.vecdot(along, self.mean[:, so_far]) + self.o[:, s]
-        return mean, np.maximum(np.vecdot(along, self.D[:, s, so_far]), 0.0)
-
-    def _learn(self, s: int, label: float, mean: FloatArray, variance: FloatArray) -> None:
-        """Make y f linear in u_s: drive − slope·u_s."""
+        mean, variance = mean + pull * variance, variance * (1 - curvature * variance)
         lean = expected_answer(mean, variance)
-        slope = self.slopes[:, s] = expected_slope(lean, variance)
-        self.drives[:, s] = (label - lean) / 2 + slope * mean
+        slope = expected_slope(lean, variance)
+        self.learned[:, s] = (label - lean) / 2 + slope * (mean - expected)
+        self.S[:, s, : s + 1] *= slope[:, None]
+
+    def _margin(self, s: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The margin u_s if ξ were 0, its mean and its variance before the answer, (m,) each.
+
+        Leaves the dependence of u_s on ξ in row s of S, and its covariance with ξ in row s of D.
+        """
+        before, so_far = slice(s), slice(s + 1)
+        link, earlier = self.links[:, s, before], self.D[:, before, before]
+        self.S[:, s, s] = 1.0
+        self.S[:, s, before] = -np.vecmat(link, self.S[:, before, before])
+        along = self.S[:, s, so_far] @ self.Q[so_far, so_far]
+        known = self.curvatures[:, before] * np.matvec(earlier, along[:, before])
+        self.D[:, s, s] = 1.0
+        self.D[:, s, before] = self.S[:, s, before] - np.vecmat(known, earlier)
+        expected = np.vecdot(link, self.learned[:, before])
+        mean = expected + np.vecdot(along, self.mean[:, so_far])
+        variance = np.vecdot(along, self.D[:, s, so_far])
+        return expected, mean, np.maximum(variance, 0.0)
 
     def posterior(self) -> Posterior:
         """What is believed after the last step taken."""
         weights = np.exp(self.log_weights - self.log_weights.max())
         weights /= weights.sum()
-        reach, variances = self.reach[:, -1], self.variances[:-1]
-        margins = np.matvec(self.J, self.mean @ self.Q) + self.o
-        learned = self.drives - self.slopes * margins
+        learned = self.learned - np.matvec(self.S, self.mean @ self.Q)
         spread, tie = self._covariances(weights)
         return Posterior(
             bank=self.bank,
             weights=weights,
             shown=self.shown,
-            concepts=variances * self.mean + reach * learned,
+            concepts=self.variances[:-1] * self.mean + self.reach[:, -1] * learned,
             momenta=-self.decay * learned,
             spread=spread,
             tie=tie,
@@ -231,18 +231,24 @@ class _Follower:
     def _covariances(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """A and B of `Posterior`.
 
-        In deviations from the mean, w = ω − XᵀNξ and v = XᵀMξ. By the prior, Cov(w, ξ) = XᵀH and
-        Cov(v, ξ) = XᵀMQ; through D, the answers take their share of both.
+        Less their means, w = ω − Xᵀ diag(Γ) Sξ and v = Xᵀ diag(decay) Sξ. `w_with` and `v_with` are the
+        coefficients of their prior covariances with ξ, `w_told` and `v_told` of those with the
+        answered margins, which the answers reduce by their curvatures.
         """
-        n = (self.reach[:, -1] * self.slopes)[:, :, None] * self.J
-        m = (self.decay * self.slopes)[:, :, None] * self.J
-        c = np.diag(self.variances[:-1])
-        h = c - n @ self.Q
-        gains, gains_of_v = h @ self.D.mT, m @ self.Q @ self.D.mT
-        known = gains * self.curvatures[:, None]
-        spread = -(n @ h.mT) - c @ n.mT - known @ gains.mT
-        tie = h @ m.mT - known @ gains_of_v.mT
-        return np.tensordot(weights, spread, 1), np.tensordot(weights, tie, 1)
+        reach, decay = self.reach[:, -1, :, None], self.decay[:, :, None]
+        variances = np.diag(self.variances[:-1])
+        learned = self.S @ self.Q
+        w_with, v_with = variances - reach * learned, decay * learned
+        w_told, v_told = w_with @ self.D.mT, v_with @ self.D.mT
+        known = weights[:, None, None] * w_told * self.curvatures[:, None]
+        of_w, of_v = (weights[:, None, None] * part * self.S for part in (reach, decay))
+        spread = -of_w.sum(axis=0) @ variances - _summed(w_with, of_w) - _summed(known, w_told)
+        return spread, _summed(w_with, of_v) - _summed(known, v_told)
+
+
+def _summed(first: FloatArray, second: FloatArray) -> FloatArray:
+    """The sum of ABᵀ over the models, shapes (m, t, t)."""
+    return np.tensordot(first, second, axes=([0, 2], [0, 2]))
 
 
 def _first_variance(pool: Pool, assumed: Assumptions) -> float:

@@ -48,7 +48,7 @@ def test_scores_and_p_are_those_of_full_covariances(beta, steps):
     assert choice.p == pytest.approx(p[choice.example], abs=1e-11)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(0, 10**6),
     st.integers(0, 20),

@@ -5,6 +5,7 @@ from itertools import product
 from math import erf, exp, log, pi, sqrt
 
 import numpy as np
+from scipy.special import expit
 
 
 @dataclass
@@ -75,7 +76,7 @@ def learn_label(model, x, y, eta, noise):
 def expected_error(mean, variance, y):
     """E[f] and E[f(1−f)] of a Gaussian margin."""
     kappa = 1 / sqrt(1 + pi * variance / 8)
-    f = 1 / (1 + exp(y * kappa * mean))
+    f = expit(-y * kappa * mean)
     return f, kappa * f * (1 - f)
 
 
