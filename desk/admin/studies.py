@@ -167,7 +167,7 @@ class StudyAdmin(OwnedStudies):
     def pages(self, study: Study) -> str:
         often = [row for row in menu_of(study) if row[1] in OFTEN_OPENED]
         links = format_html_join("", '<a href="{}">{}</a>', often)
-        return format_html('<nav class="study-pages">{}</nav>', links)
+        return format_html('<div class="study-pages">{}</div>', links)
 
     @admin.display(description="workers' link")
     def link(self, study: Study) -> str:
