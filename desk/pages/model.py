@@ -1,11 +1,12 @@
 """The model check of a study: does the teachers' idea of a learner fit these people?"""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from desk.purposes import purpose_of, purpose_switch
 from studies.models import Study
 
 from .base import Page, study_page
+from .figures import figure_file
 
 
 def model(request: HttpRequest, study: Study) -> HttpResponse:
@@ -18,16 +19,9 @@ def model(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
-    """One figure as SVG or PDF, or the numbers behind it as CSV."""
     from evaluation.modelcheck.page import FIGURES, check
-    from evaluation.results.figures import FORMS
 
-    if key not in FIGURES or form not in FORMS:
-        raise Http404
-    content = FIGURES[key](check(study, purpose_of(request))).file(form)
-    response = HttpResponse(content, content_type=FORMS[form])
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
-    return response
+    return figure_file(study, FIGURES, key, form, lambda: check(study, purpose_of(request)))
 
 
 PAGES = (

@@ -1,11 +1,12 @@
 """The results of a study: one page, and every figure of it as a file."""
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from desk.purposes import purpose_of, purpose_switch
 from studies.models import Study
 
 from .base import Page, study_page
+from .figures import figure_file
 
 
 def results(request: HttpRequest, study: Study) -> HttpResponse:
@@ -22,15 +23,9 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
-    """One figure as SVG or PDF, or the numbers behind it as CSV."""
-    from evaluation.results import FIGURES, FORMS, gather
+    from evaluation.results import FIGURES, gather
 
-    if key not in FIGURES or form not in FORMS:
-        raise Http404
-    content = FIGURES[key](gather(study, purpose_of(request))).file(form)
-    response = HttpResponse(content, content_type=FORMS[form])
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
-    return response
+    return figure_file(study, FIGURES, key, form, lambda: gather(study, purpose_of(request)))
 
 
 PAGES = (
