@@ -36,11 +36,13 @@ from teaching.engine import (
     PoolTooLarge,
     Shown,
     SimulatedLearner,
+    Tracked,
     belief,
     make_teacher,
     suggest_learning_rate,
     teach,
 )
+from tests.engine import tracked_oracle
 
 T = TypeVar("T")
 
@@ -61,9 +63,14 @@ AIMS = {
     10_000: (60, 60),
     100_000: (600, None),
 }
+# The same for Tracked with a history of 30 answers.
+TRACKED_AIMS = {220: 5, 1_000: 6, 4_000: 15, 10_000: 25, 100_000: 250}
+# Full covariances take seconds for one choice, whatever the size of the pool.
+TRACKED_BASELINE = (220, 1_000)
 # Times faster than the baseline, as bars: JEDI and EER.
 RATIOS = {220: (8, 4), 1_000: (30, 30), 4_000: (150, 150)}
 LARGEST_ERROR = 1e-8
+LARGEST_TRACKED_ERROR = 1e-9
 LARGEST_GROWTH = 1.2
 MOST_MEMORY_MB = 1_500
 LONGEST_SET_UP_S = 180
@@ -206,10 +213,26 @@ def measure_loaded(pool: Pool) -> dict[str, Any]:
             continue
         found |= measure_teacher(pool, name, rate, histories)
         last = histories[-1] if name == "jedi" else last
+    found |= measure_tracked(pool, rate)
     # Before the dense solve below, which is not the engine's.
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if pool.n <= 10_000:
         found["error"] = largest_error(pool, last)
+    return found
+
+
+def measure_tracked(pool: Pool, rate: LearningRate) -> dict[str, float]:
+    """Milliseconds of a choice with all answers given, and how far full covariances differ."""
+    teacher = Tracked(beta=BETA, learning_rate=rate, repeat_window=0)
+    histories = sessions(pool, "tracked", rate)
+    _, times = timed(lambda history: teacher.scores(pool, history), histories * 20)
+    found = {"tracked_ms": 1e3 * float(np.median(times))}
+    if pool.n in TRACKED_BASELINE:
+        history = histories[0]
+        started = time.perf_counter()
+        expected, _ = tracked_oracle.judged(pool, history, BETA, rate, teacher.assumptions)
+        found["tracked_baseline_ms"] = 1e3 * (time.perf_counter() - started)
+        found["tracked_error"] = float(np.abs(teacher.scores(pool, history) - expected).max())
     return found
 
 
@@ -281,7 +304,8 @@ def report(rows: list[dict[str, Any]]) -> bool:
         f"d = {FEATURES}, β = {BETA}, one BLAS thread, NumPy {np.__version__}\n"
     )
     print(
-        f"{'pool':>8} {'JEDI ms':>9} {'IMT ms':>8} {'EER ms':>8} {'baseline JEDI, EER ms':>23} "
+        f"{'pool':>8} {'JEDI ms':>9} {'IMT ms':>8} {'EER ms':>8} {'tracked ms':>11} "
+        f"{'baseline JEDI, EER ms':>23} "
         f"{'ratios':>12} {'error':>8} {'set-up s':>9} {'peak MB':>8}"
     )
     for row in rows:
@@ -292,10 +316,11 @@ def report(rows: list[dict[str, Any]]) -> bool:
         eer = f"{row['eer_ms']:.2f}" if "eer_ms" in row else "refused"
         error = f"{row['error']:.0e}" if "error" in row else "–"
         print(
-            f"{row['n']:>8,} {row['jedi_ms']:>9.2f} {row['imt_ms']:>8.2f} {eer:>8} {baseline:>23} "
+            f"{row['n']:>8,} {row['jedi_ms']:>9.2f} {row['imt_ms']:>8.2f} {eer:>8} "
+            f"{row['tracked_ms']:>11.2f} {baseline:>23} "
             f"{ratios:>12} {error:>8} {row['set_up_s']:>9.1f} {row['peak_mb']:>8.0f}"
         )
-    print()
+    print(f"\nTracked: all {STEPS} answers given.\n")
     return print_verdicts(rows)
 
 
@@ -325,14 +350,21 @@ def print_verdicts(rows: list[dict[str, Any]]) -> bool:
             aim(max(row["jedi_ms"], row["imt_ms"]), jedi, f"{n:,}: JEDI and IMT")
             if eer is not None:
                 aim(row["eer_ms"], eer, f"{n:,}: EER")
+            aim(row["tracked_ms"], TRACKED_AIMS[n], f"{n:,}: Tracked")
+        if "tracked_error" in row:
+            error, slower = row["tracked_error"], row["tracked_baseline_ms"] / row["tracked_ms"]
+            text = f"{n:,}: Tracked {error:.0e} from full covariances, {slower:.0f}x as fast"
+            bar(error <= LARGEST_TRACKED_ERROR, f"{text}, bar 1e-09")
         if n == 100_000:
             bar(row["peak_mb"] <= MOST_MEMORY_MB, f"{n:,}: {row['peak_mb']:.0f} MB, bar 1500 MB")
             bar(row["set_up_s"] <= LONGEST_SET_UP_S, f"{n:,}: {row['set_up_s']:.0f} s, bar 180 s")
             print(f"      {n:,}: {row['refusal']}")
-    times = {row["n"]: row["jedi_ms"] for row in rows}
-    if 10_000 in times and 100_000 in times:
-        growth = math.log10(times[100_000] / times[10_000])
-        bar(growth <= LARGEST_GROWTH, f"growth from 10,000 to 100,000: n^{growth:.2f}, bar n^1.2")
+    for name in ("jedi", "tracked"):
+        times = {row["n"]: row[f"{name}_ms"] for row in rows}
+        if 10_000 in times and 100_000 in times:
+            growth = math.log10(times[100_000] / times[10_000])
+            text = f"{name}: growth from 10,000 to 100,000: n^{growth:.2f}, bar n^1.2"
+            bar(growth <= LARGEST_GROWTH, text)
     return all(verdicts)
 
 
