@@ -87,20 +87,29 @@ def chosen_in(choice: Choice) -> dict[str, str]:
 
 
 def list_switches(monitor: Monitor) -> list[Switch]:
-    """Whom the list shows, each choice with the number of those it would show."""
-
-    def counted(title: str, **changes: str) -> str:
-        return f"{title} {monitor.count(replace(choice, **changes))}"
-
+    """Whom the list shows, each choice with the number of those it would show; empty ones are left out."""
     choice, chosen = monitor.choice, chosen_in(monitor.choice)
-    at = {
-        "" if place == UNDER_WAY else place: counted(title, place=place)
-        for place, title in PLACES.items()
+    arms = {"": "All", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
+    places = {
+        value: (title, monitor.count(replace(choice, place=value)))
+        for value, title in PLACES.items()
     }
-    arms = {"": "all", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
-    arms[UNASSIGNED] = "none yet"
-    having = {arm: counted(title.capitalize(), arm=arm) for arm, title in arms.items()}
-    return [switch("Where", "place", at, chosen), switch("Teacher", "arm", having, chosen)]
+    teachers = {
+        value: (title, monitor.count(replace(choice, arm=value)))
+        for value, title in {**arms, UNASSIGNED: "None yet"}.items()
+    }
+    return [
+        switch("Where", "place", counted(places, choice.place, UNDER_WAY), chosen),
+        switch("Teacher", "arm", counted(teachers, choice.arm, ""), chosen),
+    ]
+
+
+def counted(titles: Mapping[str, tuple[str, int]], here: str, plain: str) -> dict[str, str]:
+    return {
+        "" if value == plain else value: f"{title} {count}"
+        for value, (title, count) in titles.items()
+        if count or value in (here, plain)
+    }
 
 
 # What is shown

@@ -18,7 +18,7 @@ from studies.services import change_state
 from studies.summary import RULE, Summary, summarise
 from teaching.assignment import teaching_length
 
-from .base import Page
+from .base import Page, address
 
 # The settings of the three modules and of the bonus, as the paper has them.
 PAPER = (
@@ -105,7 +105,9 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         messages.success(request, f"The study is {study.state} now. {states.MEANING[study.state]}")
-    return HttpResponseRedirect(reverse("admin:studies_study_change", args=[study.pk]))
+    came_from_monitor = request.POST.get("back") == "monitor"
+    setup = reverse("admin:studies_study_change", args=[study.pk])
+    return HttpResponseRedirect(address(study, "monitor") if came_from_monitor else setup)
 
 
 PAGES = (
