@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,7 +73,8 @@ def convergence_plot(
     across = Scale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
     steps = [at for at in ticks(0, across.high) if at <= across.high]
     shapes: list[Shape] = [
-        axis_title(axis, top, floor),
+        # A little to the left of where a study's figures have it: logarithmic marks are long.
+        replace(axis_title(axis, top, floor), x=10),
         *value_axis(upward, marks, WIDTH - MARGIN, plain),
         *bottom_axis(across, steps, top, floor, plain),
         Text((LEFT + WIDTH - MARGIN) / 2, floor + 34, "step", "label", "middle"),
@@ -111,7 +112,7 @@ def _hue(place: int) -> str:
 def _mark(place: int, x: float, y: float, size: float) -> Shape:
     """The mark of an arm in the colour of a palette that has one more."""
     shape = mark(place, x, y, size, "solid")
-    return type(shape)(**{**vars(shape), "style": f"solid {_hue(place)}"})
+    return replace(shape, style=f"solid {_hue(place)}")
 
 
 def _legend(names: Sequence[str]) -> list[Shape]:
