@@ -1,7 +1,7 @@
 """From restored orders to the memory decay β: pure functions over numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 # What the paper uses for a memory of one example, where 1 − 1/n̄ would be no memory at all.
 BETA_OF_ONE_EXAMPLE = math.exp(-1)
@@ -24,3 +24,20 @@ def memory_span(lengths: Sequence[int]) -> float:
 def memory_decay(span: float) -> float:
     """β = 1 − 1/n̄."""
     return BETA_OF_ONE_EXAMPLE if span <= 1 else 1 - 1 / span
+
+
+def tested_span(
+    restore: Callable[[Sequence[int], int], Sequence[int]], shortest: int, longest: int, trials: int
+) -> float:
+    """n̄ of somebody who restores orders by a rule, given the order and the number of the trial from 1."""
+
+    def length_of(trial: int) -> int:
+        rounds: list[tuple[int, bool]] = []
+        for length in range(shortest, longest + 1):
+            order = list(range(length))
+            rounds.append((length, list(restore(order, trial)) == order))
+            if not rounds[-1][1]:
+                break
+        return memory_length(rounds, shortest)
+
+    return memory_span([length_of(trial) for trial in range(1, trials + 1)])

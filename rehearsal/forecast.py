@@ -72,18 +72,9 @@ def evaluation_of(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
 
 def measured_span(worker: SimulatedWorker, study: Study) -> float:
     """n̄ as the study's memory test measures it."""
-    shortest, longest = study.memory_min_length, study.memory_max_length
-
-    def trial_length(trial: int) -> int:
-        rounds: list[tuple[int, bool]] = []
-        for length in range(shortest, longest + 1):
-            order = list(range(length))
-            rounds.append((length, worker.restore(order, trial) == order))
-            if not rounds[-1][1]:
-                break
-        return scoring.memory_length(rounds, shortest)
-
-    return scoring.memory_span([trial_length(t) for t in range(1, study.memory_trials + 1)])
+    return scoring.tested_span(
+        worker.restore, study.memory_min_length, study.memory_max_length, study.memory_trials
+    )
 
 
 def forecast(study: Study, workers: int, seed: int) -> Iterator[tuple[str, Row]]:

@@ -18,11 +18,11 @@ from teaching.engine import (
     LearningRate,
     OmniscientJEDI,
     Pool,
+    Population,
     SimulatedLearner,
     SimulatedWorker,
     Teacher,
     make_teacher,
-    make_worker,
     suggest_learning_rate,
     teach,
 )
@@ -136,17 +136,16 @@ class Humans(Experiment):
 
     def worker(self, pool: Pool, seed: int) -> SimulatedWorker:
         """The worker of a number, the same for every teacher."""
-        drawn = np.random.default_rng([seed, 1]).normal(self.span, self.span_sd)
-        span = float(np.clip(drawn, SHORTEST, LONGEST))
-        return make_worker(
-            pool,
-            beta=1 - 1 / span,
-            learning_rate=self.rate(pool),
-            seed=[seed, 2],
+        population = Population(
+            span=self.span,
+            span_sd=self.span_sd,
+            shortest=SHORTEST,
+            longest=LONGEST,
             conviction=self.conviction,
             bernoulli=self.bernoulli,
             habits=Habits(guess=self.guess, lapse=self.lapse),
         )
+        return population.worker(pool, self.rate(pool), [seed])
 
     def rate(self, pool: Pool) -> LearningRate:
         return LearningRate(self.learning_rate or suggest_learning_rate(pool))
@@ -171,17 +170,7 @@ class Humans(Experiment):
 
 def measured_span(worker: SimulatedWorker) -> float:
     """n̄ by the memory test: in every trial one picture more until an order is wrong."""
-    return scoring.memory_span([_trial(worker, trial) for trial in range(1, MEMORY_TRIALS + 1)])
-
-
-def _trial(worker: SimulatedWorker, trial: int) -> int:
-    rounds: list[tuple[int, bool]] = []
-    for length in range(SHORTEST, LONGEST + 1):
-        order = list(range(length))
-        rounds.append((length, worker.restore(order, trial) == order))
-        if not rounds[-1][1]:
-            break
-    return scoring.memory_length(rounds, SHORTEST)
+    return scoring.tested_span(worker.restore, SHORTEST, LONGEST, MEMORY_TRIALS)
 
 
 def teaching_length(teacher: str, span: float) -> int:
