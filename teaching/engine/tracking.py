@@ -26,6 +26,8 @@ from .pool import Pool
 
 # A logistic curve is nearly the distribution function of a Gaussian with this variance.
 LOGISTIC_VARIANCE = 8 / np.pi
+# Covariances are added up over so many models at a time: the matrices of 30 steps stay in the cache.
+GROUP = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,22 +230,29 @@ class _Follower:
             remainder=float(self.variances[-1]),
         )
 
-    def _covariances(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A and B of `Posterior`.
+    def _covariances(self, weights: FloatArray) -> FloatArray:
+        """A and B of `Posterior`, stacked."""
+        groups = [slice(first, first + GROUP) for first in range(0, weights.size, GROUP)]
+        parts = [self._covariances_of(models, weights[models]) for models in groups]
+        return np.asarray(np.sum(parts, axis=0))
+
+    def _covariances_of(self, models: slice, weights: FloatArray) -> FloatArray:
+        """The part of some models in A and B.
 
         Less their means, w = ω − Xᵀ diag(Γ) Sξ and v = Xᵀ diag(decay) Sξ. `w_with` and `v_with` are the
         coefficients of their prior covariances with ξ, `w_told` and `v_told` of those with the
         answered margins, which the answers reduce by their curvatures.
         """
-        reach, decay = self.reach[:, -1, :, None], self.decay[:, :, None]
-        variances = np.diag(self.variances[:-1])
-        learned = self.S @ self.Q
+        reach, decay = self.reach[models, -1, :, None], self.decay[models, :, None]
+        S, duals = self.S[models], self.D[models].mT
+        variances, shares = np.diag(self.variances[:-1]), weights[:, None, None]
+        learned = S @ self.Q
         w_with, v_with = variances - reach * learned, decay * learned
-        w_told, v_told = w_with @ self.D.mT, v_with @ self.D.mT
-        known = weights[:, None, None] * w_told * self.curvatures[:, None]
-        of_w, of_v = (weights[:, None, None] * part * self.S for part in (reach, decay))
+        w_told, v_told = w_with @ duals, v_with @ duals
+        known = shares * w_told * self.curvatures[models, None]
+        of_w, of_v = shares * reach * S, shares * decay * S
         spread = -of_w.sum(axis=0) @ variances - _summed(w_with, of_w) - _summed(known, w_told)
-        return spread, _summed(w_with, of_v) - _summed(known, v_told)
+        return np.stack([spread, _summed(w_with, of_v) - _summed(known, v_told)])
 
 
 def _summed(first: FloatArray, second: FloatArray) -> FloatArray:
