@@ -24,6 +24,9 @@ class AccessTokenAdmin(admin.ModelAdmin):
     add_form_template = "admin/desk/token_add.html"
     change_form_template = "admin/desk/token.html"
 
+    class Media:
+        css = {"all": ["css/desk/access.css"]}
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
