@@ -24,10 +24,12 @@ from .population import Population
 from .rates import suggest_learning_rate
 from .simulation import teach
 from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, Tracked, make_teacher
+from .tracking import Assumptions
 
 __all__ = [
     "SGD",
     "TEACHERS",
+    "Assumptions",
     "BadAffinity",
     "BadHistory",
     "BadPool",

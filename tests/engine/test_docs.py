@@ -39,7 +39,7 @@ def test_the_simulated_worker_of_the_guide_learns():
     assert names["after"] > names["before"]
 
 
-def test_the_fifth_teacher_of_the_guide_teaches(monkeypatch):
+def test_the_other_teacher_of_the_guide_teaches(monkeypatch):
     module = ModuleType(f"{teachers.__name__}.hardest")
     module.__package__ = teachers.__name__
     monkeypatch.setitem(sys.modules, module.__name__, module)
