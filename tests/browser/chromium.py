@@ -1,7 +1,7 @@
 """The browser of the tests: the system's own Chromium, without a window."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
@@ -19,19 +19,21 @@ FLAGS = [
 ]
 
 
-def find_chromium() -> str:
-    for name in NAMES:
+def find_program(names: Sequence[str], package: str) -> str:
+    for name in names:
         if path := shutil.which(name):
             return path
     raise RuntimeError(
-        f"No browser on the PATH: the tests look for {', '.join(NAMES)}. "
-        "Install one, for example with: apt-get install chromium"
+        f"No browser on the PATH: the tests look for {', '.join(names)}. "
+        f"Install one, for example with: apt-get install {package}"
     )
 
 
 @contextmanager
 def running_chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=find_program(NAMES, NAMES[0]), args=FLAGS
+        )
         yield browser
         browser.close()

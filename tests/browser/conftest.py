@@ -16,6 +16,10 @@ from tests.worker import Worker
 
 from .chromium import running_chromium
 from .visitor import Visitor
+from .webdriver.firefox import running_firefox
+from .webdriver.webkit import running_webkit
+
+ENGINES = {"chromium": running_chromium, "firefox": running_firefox, "webkit": running_webkit}
 
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
@@ -32,6 +36,24 @@ MakeStudy = Callable[..., str]
 Join = Callable[..., Worker]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--engine", choices=ENGINES, default="chromium", help="who shows the pages")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "chromium: asks for what WebDriver cannot do")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if engine_of(config) != "chromium":
+        items[:] = [item for item in items if not item.get_closest_marker("chromium")]
+
+
+def engine_of(config: pytest.Config) -> str:
+    """The option exists when these tests are named on the command line."""
+    return str(config.getoption("engine", "chromium"))
+
+
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
     with running_site(processes=2, threads=4) as site:
@@ -39,8 +61,8 @@ def site() -> Iterator[Site]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with running_chromium() as browser:
+def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
+    with ENGINES[engine_of(pytestconfig)]() as browser:
         yield browser
 
 

@@ -71,15 +71,20 @@ class Finger(Hands):
         self.page.tap(selector)
 
     def move_tile(self, tile: str, source: int, target: int) -> None:
+        # Playwright's touch screen knows taps alone.
+        drag = getattr(self.page.touchscreen, "drag", self.drag_by_cdp)
+        drag(self.way(source, target))
+
+    def drag_by_cdp(self, way: Sequence[tuple[float, float]]) -> None:
         touch = self.visitor.context.new_cdp_session(self.page)
-        start, *way = self.way(source, target)
+        start, *points = way
 
         def send(kind: str, *points: tuple[float, float]) -> None:
             touches = [{"x": x, "y": y} for x, y in points]
             touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
 
         send("touchStart", start)
-        for point in way:
+        for point in points:
             self.page.wait_for_timeout(MS_BETWEEN_TOUCHES)
             send("touchMove", point)
         self.page.wait_for_timeout(MS_BETWEEN_TOUCHES)

@@ -54,6 +54,7 @@ def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit
     assert "/first-password/" not in site.python("manage.py", "prepare", "--no-demo")
 
 
+@pytest.mark.chromium
 @pytest.mark.usefixtures("researcher_account")
 def test_a_researcher_sees_a_participant_and_downloads_the_gain(
     site: Site, visit: Visit, join: Join, study: MakeStudy, tmp_path: Path

@@ -1,5 +1,7 @@
 """What single screens promise: leaving the study, the last page, a window that is too small, a time to look."""
 
+import pytest
+
 from tests.site import Site
 
 from . import records
@@ -36,6 +38,7 @@ def test_the_consent_text_is_the_researchers_own_and_stays_plain_text(
     assert paragraphs == ["We ask <b>you</b>.", "Write to a&b@example.org."]
 
 
+@pytest.mark.chromium
 def test_the_last_page_gives_the_code_and_the_way_back(
     visit: Visit, join: Join, study: MakeStudy
 ) -> None:

@@ -1,0 +1,118 @@
+"""Where engines have differed or might: each of them shows the same thing."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.site import Site
+
+from .conftest import DESKTOP, PHONE, Join, MakeStudy, Visit
+from .test_admin import NAME, researcher_account, sign_in
+from .visitor import Visitor
+
+# A fixture is known by its name.
+__all__ = ["researcher_account"]
+
+PAPER = {"light": "rgb(245, 241, 231)", "dark": "rgb(20, 23, 20)"}
+GROUND = "getComputedStyle(document.documentElement).backgroundColor"
+FILLS = """
+() => [...document.querySelectorAll(".progress-part")].map((part) => {
+  const width = (selector) => part.querySelector(selector).getBoundingClientRect().width;
+  return width(".progress-fill") / width(".progress-bar");
+})
+"""
+
+
+@pytest.mark.parametrize(("scheme", "device"), [("light", DESKTOP), ("dark", PHONE)])
+def test_the_pages_follow_the_system_into_the_dark(
+    scheme: str, device: dict, visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    visitor = visit(f"/s/{study()}/", **device, color_scheme=scheme)
+    assert visitor.page.evaluate(GROUND) == PAPER[scheme]
+    visitor.open(f"/w/{join('teaching').token}/")
+    visitor.see("intro-teaching")
+    assert visitor.page.evaluate(GROUND) == PAPER[scheme]
+
+
+def test_the_bar_is_as_full_as_the_answers_given(visit: Visit, join: Join) -> None:
+    visitor = visit(f"/w/{join('evaluation', answers=3).token}/")
+    visitor.look_at_the_picture()
+    assert visitor.page.evaluate(FILLS) == pytest.approx([1, 1, 0.5], abs=0.01)
+
+
+def test_a_dialog_is_as_tall_as_its_words(visit: Visit, join: Join) -> None:
+    visitor = visit(f"/w/{join('consent').token}/", **PHONE)
+    visitor.page.click("#consent-decline")
+    visitor.page.wait_for_selector("#consent-dialog[open]")
+    dialog = visitor.page.locator("#consent-dialog").bounding_box()
+    last = visitor.page.locator("#consent-dialog .actions").bounding_box()
+    assert dialog["height"] < visitor.page.viewport_size["height"] / 2
+    assert dialog["y"] + dialog["height"] - (last["y"] + last["height"]) < 40
+
+
+def test_a_drag_marks_no_text_and_a_click_marks_the_whole_code(
+    visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    """Safari knows this property by its old name alone."""
+    worker = join("done", study(completion_code="C0FFEE42"))
+    visitor = visit(f"/w/{worker.token}/")
+    visitor.see("done")
+    assert selects(visitor, "#completion-code") == "all"
+    visitor.open(f"/w/{join('teaching').token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    assert selects(visitor, ".specimen-image") == "none"
+
+
+def selects(visitor: Visitor, selector: str) -> str:
+    style = "((style) => style.userSelect ?? style.webkitUserSelect)(getComputedStyle(node))"
+    return str(visitor.page.locator(selector).evaluate(f"(node) => {style}"))
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_the_main_pages_of_the_desk_open(
+    site: Site, visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    slug = study(title="A study with results", owner=NAME)
+    join("done", slug)
+    ((number,),) = site.rows("SELECT id FROM studies_study WHERE slug = %s", slug)
+    visitor = visit()
+    sign_in(visitor)
+    visitor.open(f"/admin/studies/study/{number}/change/")
+    visitor.page.fill("#id_title", "A study with results and a name")
+    visitor.page.click("[name=_continue]")
+    visitor.page.wait_for_selector(".messagelist .success")
+    assert visitor.page.input_value("#id_title") == "A study with results and a name"
+    for page in (f"{number}/results/", "", "add/"):
+        visitor.open(f"/admin/studies/study/{page}")
+        visitor.page.wait_for_selector("#content h1")
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_an_archive_is_sent_with_its_progress_and_leads_to_the_page_of_its_import(
+    visit: Visit, tmp_path: Path
+) -> None:
+    archive = tmp_path / "pictures.zip"
+    archive.write_bytes(zipped_pictures())
+    visitor = visit()
+    sign_in(visitor)
+    visitor.open("/admin/datasets/import/add/")
+    visitor.page.fill("#id_name", "Sent by a browser")
+    visitor.page.set_input_files("input[type=file]", archive)
+    visitor.page.click("[name=_save]")
+    visitor.page.wait_for_selector("[data-state-url]")
+    assert "Sent by a browser" in visitor.text("#content h1")
+
+
+def zipped_pictures() -> bytes:
+    """As few as an import takes; nobody looks at them here."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for number in range(40):
+            picture = io.BytesIO()
+            Image.new("RGB", (64, 64), (6 * number, 90, 120)).save(picture, "PNG")
+            archive.writestr(f"{('moth', 'bee')[number % 2]}/{number}.png", picture.getvalue())
+    return file.getvalue()
