@@ -26,7 +26,7 @@ def memory_decay(span: float) -> float:
     return BETA_OF_ONE_EXAMPLE if span <= 1 else 1 - 1 / span
 
 
-def tested_span(
+def span_by_test(
     restore: Callable[[Sequence[int], int], Sequence[int]], shortest: int, longest: int, trials: int
 ) -> float:
     """n̄ of somebody who restores orders by a rule, given the order and the number of the trial from 1."""

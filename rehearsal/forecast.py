@@ -72,7 +72,7 @@ def evaluation_of(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
 
 def measured_span(worker: SimulatedWorker, study: Study) -> float:
     """n̄ as the study's memory test measures it."""
-    return scoring.tested_span(
+    return scoring.span_by_test(
         worker.restore, study.memory_min_length, study.memory_max_length, study.memory_trials
     )
 

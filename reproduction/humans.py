@@ -170,7 +170,7 @@ class Humans(Experiment):
 
 def measured_span(worker: SimulatedWorker) -> float:
     """n̄ by the memory test: in every trial one picture more until an order is wrong."""
-    return scoring.tested_span(worker.restore, SHORTEST, LONGEST, MEMORY_TRIALS)
+    return scoring.span_by_test(worker.restore, SHORTEST, LONGEST, MEMORY_TRIALS)
 
 
 def teaching_length(teacher: str, span: float) -> int:

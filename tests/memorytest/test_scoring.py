@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorytest.scoring import memory_decay, memory_length, memory_span, tested_span
+from memorytest.scoring import memory_decay, memory_length, memory_span, span_by_test
 
 
 def test_the_memory_length_is_the_largest_number_restored():
@@ -57,6 +57,6 @@ def test_the_span_of_a_rule_is_what_the_test_would_measure():
     def forgets_beyond(order, trial):
         return order if len(order) <= {1: 4, 2: 6, 3: 9}[trial] else order[::-1]
 
-    assert tested_span(forgets_beyond, 2, 9, 3) == 7.5
-    assert tested_span(lambda order, trial: order[::-1], 2, 9, 3) == 1
-    assert tested_span(lambda order, trial: order, 2, 9, 3) == 9
+    assert span_by_test(forgets_beyond, 2, 9, 3) == 7.5
+    assert span_by_test(lambda order, trial: order[::-1], 2, 9, 3) == 1
+    assert span_by_test(lambda order, trial: order, 2, 9, 3) == 9
