@@ -12,7 +12,7 @@ let timer = 0;
  * somebody is typing stay where they are.
  */
 function becomes(node, fresh) {
-  if (node.nodeName !== fresh.nodeName || (node.id ?? "") !== (fresh.id ?? "")) {
+  if (node.nodeName !== fresh.nodeName) {
     node.replaceWith(fresh);
     return;
   }
@@ -32,10 +32,14 @@ function becomes(node, fresh) {
 /** What has an id is found again wherever it has gone: the row of a person stays that person's. */
 function childrenBecome(node, fresh) {
   const wanted = [...fresh.childNodes];
+  const ids = new Set(wanted.map(({ id }) => id));
+  for (const child of [...node.children]) {
+    if (child.id && !ids.has(child.id)) child.remove();
+  }
   wanted.forEach((child, place) => {
     const here = node.childNodes[place] ?? null;
     const twin = child.id ? [...node.children].find(({ id }) => id === child.id) : here;
-    if (!twin) {
+    if (!twin || (twin.id ?? "") !== (child.id ?? "")) {
       node.insertBefore(child, here);
       return;
     }
@@ -74,9 +78,9 @@ async function refresh() {
     say("You are signed out, or may not see this study any more.");
     return false;
   }
-  const fresh = document.createElement("div");
-  fresh.append(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
-  childrenBecome(live, fresh);
+  const fresh = document.createElement("template");
+  fresh.innerHTML = text;
+  childrenBecome(live, fresh.content);
   say("This page refreshes by itself.");
   return true;
 }
