@@ -12,6 +12,7 @@ from evaluation import statistics as stats
 from evaluation.results.figures import FORMS, Figure
 from evaluation.results.words import UNKNOWN, decimal, title_of
 from studies.models import Study
+from teaching.engine import Shown, Tracked
 
 from . import beliefs
 from .beliefs import Floats
@@ -22,9 +23,10 @@ from .sessions import Session, sessions_of
 # The newest so many: the page answers in a second or two, and more would change little.
 MOST = 300
 
-TEACHER, CONSTANT, RUNNING = "teacher", "constant", "running"
+TEACHER, TRACKED, CONSTANT, RUNNING = "teacher", "tracked", "constant", "running"
 WAYS = {
     TEACHER: "the teacher’s belief",
+    TRACKED: "tracking the learner",
     CONSTANT: "a constant",
     RUNNING: "running accuracy",
 }
@@ -72,10 +74,19 @@ def arm_of(name: str, sessions: Sequence[Session]) -> Arm:
     constants = beliefs.constant_of_others(rights)
     predictions: dict[str, list[Floats]] = {
         TEACHER: [beliefs.chance_of_right(s.p, s.labels) for s in sessions],
+        TRACKED: [beliefs.chance_of_right(foretold(s), s.labels) for s in sessions],
         CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
         RUNNING: [beliefs.running_accuracy(right) for right in rights],
     }
     return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
+
+
+def foretold(session: Session) -> Floats:
+    """P(+1) before each answer by a teacher who tracks the learner, whoever taught."""
+    teacher = Tracked(beta=session.beta, learning_rate=session.rate)
+    rows = zip(session.examples, session.answers, session.p, strict=True)
+    shown = [Shown(int(example), int(answer), float(p)) for example, answer, p in rows]
+    return teacher.foretold(session.pool, shown)
 
 
 def model_page(study: Study, purpose: str) -> dict[str, Any]:
@@ -102,6 +113,9 @@ def loss_row(arm: Arm) -> dict[str, Any]:
         "losses": [decimal(stats.mean(arm.losses[way]), 3) for way in WAYS],
         "over_constant": with_interval(best),
         "over_running": with_interval(running),
+        "tracked_over_running": with_interval(
+            beliefs.advantage(arm.losses[TRACKED], arm.losses[RUNNING])
+        ),
     }
 
 

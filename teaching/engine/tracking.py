@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
 
 from .arrays import FloatArray
 from .errors import BadSetting
@@ -125,6 +125,20 @@ def follow(
     for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
         follower.take(step, float(answer), float(label))
     return follower.posterior()
+
+
+def foretold(
+    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
+) -> FloatArray:
+    """P(the learner says +1) before each answer of a history, shape (t−1,), in one pass over it."""
+    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
+    labels = pool.labels[past.examples]
+    evidence = [logsumexp(follower.log_weights)]
+    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
+        follower.take(step, float(answer), float(label))
+        evidence.append(logsumexp(follower.log_weights))
+    chance = np.exp(np.diff(evidence))
+    return np.asarray(np.where(past.answers > 0, chance, 1 - chance))
 
 
 def told_by(

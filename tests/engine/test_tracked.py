@@ -20,6 +20,7 @@ from teaching.engine import (
     make_teacher,
     teach,
 )
+from teaching.engine.history import Past
 from teaching.engine.tracking import Assumptions, expected_answer, expected_slope, told_by
 
 from .builders import make_pool, random_history
@@ -355,3 +356,17 @@ def test_scaling_features_against_the_learning_rate_changes_no_choice():
 def test_an_assumption_outside_its_range_is_refused_by_name(wrong):
     with pytest.raises(BadSetting):
         Assumptions(**wrong)
+
+
+def test_one_pass_foretells_every_answer_as_choice_after_choice_would():
+    pool = make_pool(40, 4, seed=3)
+    history = random_history(40, 12, seed=3)
+    teacher = tracked(beta=0.6, cold_start=0)
+    told = teacher.foretold(pool, history)
+    for step, shown in enumerate(history):
+        judged_then = teacher.judge(pool, Past.read(history[:step], pool.n))
+        assert told[step] == pytest.approx(judged_then.p[shown.example], abs=0.03)
+        np.testing.assert_allclose(teacher.foretold(pool, history[:step]), told[:step], rtol=1e-9)
+    flipped = [replace(shown, answer=-shown.answer) for shown in history[-1:]]
+    again = teacher.foretold(pool, [*history[:-1], *flipped])
+    assert again[-1] == pytest.approx(told[-1], rel=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..history import Past, Shown
 from ..pool import Pool
-from ..tracking import Assumptions, Posterior, expected_answer, expected_slope, follow
+from ..tracking import Assumptions, Posterior, expected_answer, expected_slope, follow, foretold
 from .base import Judgement, Teacher
 
 # Within so many standard deviations a Gaussian lies nine times out of ten.
@@ -41,6 +41,11 @@ class Tracked(Teacher):
     def posterior(self, pool: Pool, history: Sequence[Shown]) -> Posterior:
         """What a history tells about the learner."""
         return self._follow(pool, Past.read(history, pool.n))
+
+    def foretold(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
+        """P(+1) before each answer of a history (t−1,), whoever chose its examples."""
+        past = Past.read(history, pool.n)
+        return foretold(pool, past, self.beta, self.learning_rate, self.assumptions)
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:
         """p over all models, guesses included."""
