@@ -68,6 +68,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.features
 	$(BIN)/python -m bench.imports
 	$(BIN)/python -m bench.exports
+	$(BIN)/python -m bench.monitor
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made

@@ -106,7 +106,7 @@ def fill(rows: int) -> None:
 
 
 def write_in_batches(rows: int) -> None:
-    from studies.models import Dataset, Example, Participant, Study
+    from studies.models import Dataset, Example, Participant, Study, StudyVersion
     from teaching.models import TeachingStep
 
     dataset = Dataset.objects.create(
@@ -117,8 +117,12 @@ def write_in_batches(rows: int) -> None:
         for k in range(IMAGES)
     )
     study = Study.objects.create(title="Bench", slug="bench", dataset=dataset, consent="Yes?")
+    version = StudyVersion.freeze(study)
     people = Participant.objects.bulk_create(
-        (Participant(study=study, stage="done", arm="jedi") for _ in range(-(-rows // STEPS_EACH))),
+        (
+            Participant(study=study, version=version, stage="done", arm="jedi")
+            for _ in range(-(-rows // STEPS_EACH))
+        ),
         batch_size=BATCH,
     )
     steps = islice(steps_of(people, images, TeachingStep), rows)
