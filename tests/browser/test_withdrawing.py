@@ -4,6 +4,11 @@ from tests.site import Site
 
 from . import records
 from .conftest import PHONE, Join, MakeStudy, Visit
+from .test_accessibility import (
+    assert_axe_finds_nothing,
+    assert_focus_is_in_the_screen,
+    assert_no_sideways_scroll,
+)
 
 
 def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, join: Join) -> None:
@@ -13,15 +18,19 @@ def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, 
     visitor.look_at_the_picture()
     visitor.page.click("#withdraw")
     assert "deleted at once" in visitor.text("#withdraw-dialog")
+    assert_axe_finds_nothing(visitor)
     # The keys of the task behind the question answer nothing.
     visitor.page.keyboard.press("ArrowLeft")
     visitor.page.keyboard.press("Escape")
     visitor.page.wait_for_selector("#withdraw-dialog", state="detached")
+    assert visitor.page.evaluate("document.activeElement.id") == "withdraw"
     assert records.given_labels(site, worker.token) == {}
     visitor.page.click("#withdraw")
     visitor.page.click("#withdraw-confirm")
     visitor.see("withdrawn")
     assert "everything you did here was deleted" in visitor.text("[data-screen]")
+    assert_focus_is_in_the_screen(visitor)
+    assert_axe_finds_nothing(visitor)
     assert not visitor.page.is_visible("#withdraw")
     assert records.participant(site, worker.token, "stage", "beta") == ("withdrawn", None)
     assert records.memory_rounds(site, worker.token) == []
@@ -38,5 +47,6 @@ def test_a_study_may_keep_the_answers_and_says_so_first(
     assert "answered so far is kept" in visitor.text("#withdraw-dialog")
     visitor.page.tap("#withdraw-confirm")
     visitor.see("withdrawn")
+    assert_no_sideways_scroll(visitor)
     assert "is kept" in visitor.text("[data-screen]")
     assert records.teaching_steps(site, worker.token) == steps

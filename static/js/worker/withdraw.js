@@ -48,9 +48,11 @@ async function ask(deletes) {
 /** Makes the link in the page's head work, and shows it while there is something to withdraw from. */
 export function createWithdrawal() {
   const link = document.getElementById("withdraw");
+  let isAsking = false;
 
   async function offer(api) {
-    link.disabled = true;
+    if (isAsking) return;
+    isAsking = true;
     try {
       const { deletes } = await api.withdrawal();
       if (!(await ask(deletes))) return;
@@ -60,7 +62,7 @@ export function createWithdrawal() {
       // Over already, in another tab for example: the page tells it when it is loaded.
       location.reload();
     } finally {
-      link.disabled = false;
+      isAsking = false;
     }
   }
 
