@@ -15,6 +15,7 @@ from tests.site import Site, running_site
 from tests.worker import Worker
 
 from .chromium import running_chromium
+from .researcher import MAKE_A_RESEARCHER
 from .visitor import Visitor
 from .webdriver.firefox import running_firefox
 from .webdriver.webkit import running_webkit
@@ -64,6 +65,11 @@ def site() -> Iterator[Site]:
 def browser(pytestconfig: pytest.Config) -> Iterator[Browser]:
     with ENGINES[engine_of(pytestconfig)]() as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def researcher_account(site: Site) -> None:
+    site.python("-c", MAKE_A_RESEARCHER)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from tests.worker import Worker  # noqa: E402
 from . import records  # noqa: E402
 from .chromium import running_chromium  # noqa: E402
 from .conftest import DESKTOP, PHONE  # noqa: E402
-from .test_admin import MAKE_A_RESEARCHER, sign_in  # noqa: E402
+from .researcher import MAKE_A_RESEARCHER, sign_in  # noqa: E402
 from .visitor import Visitor  # noqa: E402
 
 FOLDER = ROOT / "docs" / "images"

@@ -9,29 +9,7 @@ from tests.site import Site
 
 from . import records
 from .conftest import Join, MakeStudy, Visit
-from .visitor import Visitor
-
-NAME, PASSWORD = "grace", "seven calm butterflies 7"
-MAKE_A_RESEARCHER = f"""
-import django; django.setup()
-from django.contrib.auth.models import Permission, User
-user = User.objects.create_user({NAME!r}, password={PASSWORD!r}, is_staff=True)
-user.user_permissions.set(Permission.objects.all())
-"""
-
-
-@pytest.fixture(scope="module")
-def researcher_account(site: Site) -> None:
-    """Not a superuser: those get their first password by the link alone."""
-    site.python("-c", MAKE_A_RESEARCHER)
-
-
-def sign_in(visitor: Visitor, name: str = NAME, password: str = PASSWORD) -> None:
-    visitor.open("/admin/")
-    visitor.page.fill("#id_username", name)
-    visitor.page.fill("#id_password", password)
-    visitor.page.press("#id_password", "Enter")
-    visitor.page.wait_for_selector("#user-tools")
+from .researcher import NAME, PASSWORD, sign_in
 
 
 def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit) -> None:

@@ -10,11 +10,8 @@ from PIL import Image
 from tests.site import Site
 
 from .conftest import DESKTOP, PHONE, Join, MakeStudy, Visit
-from .test_admin import NAME, researcher_account, sign_in
+from .researcher import NAME, sign_in
 from .visitor import Visitor
-
-# A fixture is known by its name.
-__all__ = ["researcher_account"]
 
 PAPER = {"light": "rgb(245, 241, 231)", "dark": "rgb(20, 23, 20)"}
 GROUND = "getComputedStyle(document.documentElement).backgroundColor"

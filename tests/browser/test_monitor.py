@@ -7,10 +7,9 @@ import pytest
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit
-from .test_admin import NAME, researcher_account, sign_in
+from .researcher import NAME, sign_in
 
-# A fixture is known by its name; the clock of a page is turned on by what WebDriver has not.
-__all__ = ["researcher_account"]
+# The clock of a page is turned on by what WebDriver has not.
 pytestmark = pytest.mark.chromium
 
 HIDE = """(isHidden) => {

@@ -3,10 +3,7 @@
 import pytest
 
 from .conftest import MakeStudy, Visit
-from .test_admin import NAME, researcher_account, sign_in
-
-# A fixture is known by its name.
-__all__ = ["researcher_account"]
+from .researcher import NAME, sign_in
 
 
 @pytest.mark.usefixtures("researcher_account")

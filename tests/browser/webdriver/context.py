@@ -145,6 +145,9 @@ class Context:
 
 def fault_of(event: str, news: Any) -> str:
     """What Chromium writes on the console about a request that failed."""
+    if event in {"broken", "response"} and news.url.endswith("/favicon.ico"):
+        # Looked for by the browser itself, when a page was left before it could name its own.
+        return ""
     if event == "broken":
         return f"Failed to load resource: ERR_BROKEN {news.url}"
     if event == "response" and news.status >= 400:
