@@ -163,3 +163,32 @@ def test_a_display_started_from_many_tabs_shows_one_order(site):
         worker.token,
     )
     assert exposures == 16
+
+
+def test_a_withdrawal_leaves_nothing_whatever_other_tabs_do_at_that_moment(site):
+    slug = site.make_study()
+    workers = [worker_in(site, slug, "teaching") for _ in range(4)]
+    calls = []
+    for worker in workers:
+        state = worker.get().json()
+        body = {"position": state["task"]["position"], **worker.obvious(state)}
+        noticed = {"events": [{"kind": "hidden"}]}
+        calls += [
+            lambda w=worker, body=body: w.answer(**body),
+            lambda w=worker, body=noticed: w.post("events", body),
+            lambda w=worker: w.post("withdrawal", {}),
+            lambda w=worker: w.get(),
+        ]
+
+    replies = at_once(calls)
+
+    assert {reply.status_code for reply in replies[2::4]} == {200}
+    assert {reply.status_code for reply in replies} <= {200, 410}
+    assert site.participants(slug, "stage", "memory_span") == [("withdrawn", None)] * 4
+    for table in ("memorytest_memoryround", "teaching_teachingstep", "studies_sessionevent"):
+        left = site.rows(
+            f"SELECT COUNT(*) FROM {table} t JOIN studies_participant p ON p.id = t.participant_id "
+            "JOIN studies_study s ON s.id = p.study_id WHERE s.slug = %s",
+            slug,
+        )
+        assert left == [(0,)], table
