@@ -116,10 +116,15 @@ class SimulatedLearner:
             return 1 if self.draw() < self.probability(x) else -1
         return 1 if x @ self.concept >= 0 else -1
 
+    def slopes(self, margins: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
+        """The derivative of the loss by the margin wᵀx, shapes as given: −y f for the logistic loss."""
+        y = np.asarray(labels)
+        return np.asarray(-y * expit(-y * np.asarray(margins)))
+
     def learn(self, x: FloatArray, label: int) -> None:
         """Take one example (d,) with its revealed label: the learner's update."""
         self.t += 1
-        gradient = -label * expit(-label * (x @ self.concept)) * x
+        gradient = self.slopes(x @ self.concept, label) * x
         self.momentum = self.beta * self.momentum + gradient
         self.concept = self.concept - self.learning_rate(self.t) * self.momentum
         if self.noise:

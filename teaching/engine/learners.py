@@ -181,7 +181,8 @@ class Crowd:
         if not workers:
             raise BadSetting("A crowd has at least one worker.")
         learners = [worker.learner for worker in workers]
-        self._learners = [one for one in learners if isinstance(one, SimulatedLearner)]
+        # Its own kinds differ in what they learn.
+        self._learners = [one for one in learners if type(one) is SimulatedLearner]
         if len(self._learners) != len(workers):
             raise BadSetting("A crowd is made of logistic learners; run others one by one.")
         self._workers = list(workers)

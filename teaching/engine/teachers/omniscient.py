@@ -16,7 +16,8 @@ from .base import Judgement, Teacher
 class OmniscientJEDI(Teacher):
     """Reads the concept and momentum of the simulated learner that it teaches.
 
-    With a = y f x, the objective ‖w_t − w*‖² is, less what does not depend on the candidate,
+    With a = y f x, or the negative gradient of whatever loss the learner has, the objective
+    ‖w_t − w*‖² is, less what does not depend on the candidate,
 
         η² (‖a‖² − 2⟨a, β v_{t−1} + (w* − w_{t−1})/η⟩).
 
@@ -36,10 +37,9 @@ class OmniscientJEDI(Teacher):
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example by the exact objective of Algorithm 1."""
         eta = self.learning_rate(len(past) + 1)
-        margins = pool.labels * (pool.features @ self.learner.concept)
-        f = expit(-margins)
-        pull = pool.labels * f
-        diversity = f**2 * pool.squared_norms
+        margins = pool.features @ self.learner.concept
+        pull = -self.learner.slopes(margins, pool.labels)
+        diversity = pull**2 * pool.squared_norms
         diversity -= 2 * self.beta * pull * (pool.features @ self.learner.momentum)
         way = pool.target - self.learner.concept
         usefulness = 2 * eta * pull * (pool.features @ way)

@@ -1,0 +1,170 @@
+"""Learners that are not what the teachers assume: other losses, half-blind, prototypes, exemplars.
+
+They show what a teacher is worth to somebody whom it misjudges. An answer is the side of ½ on which
+p lies; a tie answers +1.
+"""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from .arrays import BoolArray, FloatArray
+from .errors import BadSetting
+from .learner import Learner, SimulatedLearner
+
+
+class HingeLearner(SimulatedLearner):
+    """Learns by the hinge loss max(0, 1 − y wᵀx): a whole step or none."""
+
+    def slopes(self, margins: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
+        """−y where y wᵀx is below 1, and 0 beyond."""
+        y = np.asarray(labels, dtype=np.float64)
+        return np.where(y * np.asarray(margins) < 1, -y, 0.0)
+
+
+class SquaredLearner(SimulatedLearner):
+    """Learns by the squared loss ½(wᵀx − y)²: too sure is as wrong as not sure enough."""
+
+    def slopes(self, margins: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
+        """wᵀx − y."""
+        return np.asarray(margins) - np.asarray(labels, dtype=np.float64)
+
+
+class PartialView:
+    """A learner to whom some features only are visible; the others are 0 for it."""
+
+    def __init__(self, learner: Learner, visible: BoolArray) -> None:
+        """`visible` has shape (d,)."""
+        self.learner = learner
+        self.visible = visible
+
+    def probability(self, x: FloatArray) -> float:
+        """p by what is seen of one example (d,)."""
+        return self.learner.probability(x * self.visible)
+
+    def answer(self, x: FloatArray) -> int:
+        """Label what is seen of one example (d,)."""
+        return self.learner.answer(x * self.visible)
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Take what is seen of one example (d,), with its revealed label."""
+        self.learner.learn(x * self.visible, label)
+
+
+class MemoryLearner(ABC):
+    """A learner without a concept w, who compares an example with what it remembers."""
+
+    @abstractmethod
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """p of many examples (n, d), shape (n,)."""
+
+    @abstractmethod
+    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
+        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
+
+    @abstractmethod
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Take one example (d,) with its revealed label."""
+
+    def probability(self, x: FloatArray) -> float:
+        """p of one example (d,)."""
+        return float(self.probabilities(x[None])[0])
+
+    def answer(self, x: FloatArray) -> int:
+        """Label one example (d,) with −1 or +1."""
+        return 1 if self.probability(x) >= 0.5 else -1
+
+
+class PrototypeLearner(MemoryLearner):
+    """Remembers one prototype of each class, the mean of what it was shown, and takes the nearer.
+
+    A prototype begins at 0, the middle of centred features, with the weight of one example. It always
+    moves by `least_step` of the way, so that old examples fade. p is logistic in the difference of the
+    squared distances, in units of `scale`.
+    """
+
+    def __init__(self, d: int, *, least_step: float = 0.1, scale: float = 1.0) -> None:
+        if not (0 <= least_step <= 1 and scale > 0):
+            raise BadSetting("A prototype moves by a share of the way, and its scale is above 0.")
+        self.prototypes = {-1: np.zeros(d), 1: np.zeros(d)}
+        self.counts = {-1: 1, 1: 1}
+        self.least_step, self.scale = least_step, scale
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """p of many examples (n, d), shape (n,)."""
+        minus, plus = (_squared_distances(features, self.prototypes[c][None]) for c in (-1, 1))
+        return np.asarray(expit((minus - plus)[:, 0] / self.scale))
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Move the prototype of the label towards one example (d,)."""
+        way = x - self.prototypes[label]
+        self.prototypes[label] = self.prototypes[label] + self._step(label) * way
+        self.counts[label] += 1
+
+    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
+        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
+        chances = np.empty((len(features), len(features)))
+        for label in (-1, 1):
+            own = labels == label
+            step = self._step(label)
+            moved = (1 - step) * self.prototypes[label] + step * features[own]
+            other = _squared_distances(features, self.prototypes[-label][None])
+            margins = label * (other - _squared_distances(features, moved)).T
+            chances[own] = expit(margins / self.scale)
+        return chances
+
+    def _step(self, label: int) -> float:
+        return max(1 / (self.counts[label] + 1), self.least_step)
+
+
+class ExemplarLearner(MemoryLearner):
+    """Remembers every example it was shown, fading by `decay` a step, and goes by likeness.
+
+    p is the share of the +1 among all that is remembered, each weighed by exp(−‖x − x'‖²/`width`)
+    and by its age; ½ where nothing is alike.
+    """
+
+    def __init__(self, d: int, *, width: float, decay: float = 0.95) -> None:
+        if not (width > 0 and 0 < decay <= 1):
+            raise BadSetting("The width of likeness is above 0, and its decay within (0, 1].")
+        self.shown = np.empty((0, d))
+        self.strengths = np.empty(0)
+        self.width, self.decay = width, decay
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """p of many examples (n, d), shape (n,)."""
+        return _share(*self._evidence(features))
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Remember one example (d,) and its label."""
+        self.shown = np.vstack([self.shown, x])
+        self.strengths = np.append(self.decay * self.strengths, label)
+
+    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
+        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
+        minus, plus = self._evidence(features)
+        added = self._likeness(features, features)
+        is_plus = (labels > 0)[:, None]
+        return _share(self.decay * minus + added * ~is_plus, self.decay * plus + added * is_plus)
+
+    def _evidence(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """What is remembered for −1 and for +1, (n,) each."""
+        likeness = self._likeness(features, self.shown)
+        minus, plus = (np.maximum(sign * self.strengths, 0) for sign in (-1, 1))
+        return likeness @ minus, likeness @ plus
+
+    def _likeness(self, features: FloatArray, others: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(-_squared_distances(features, others) / self.width))
+
+
+def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    """‖aᵢ − bⱼ‖², shape (n, m), for rows (n, d) and (m, d)."""
+    squares = np.vecdot(a, a)[:, None] + np.vecdot(b, b) - 2 * a @ b.T
+    return np.asarray(np.maximum(squares, 0.0))
+
+
+def _share(minus: FloatArray, plus: FloatArray) -> FloatArray:
+    total = minus + plus
+    return np.divide(plus, total, out=np.full_like(total, 0.5), where=total > 0)
