@@ -135,6 +135,10 @@ def test_a_person_need_not_wait_for_the_next_attempt(site: Site, visit: Visit, j
     with visitor.expecting(TROUBLE):
         visitor.page.click("#choice-1")
         visitor.page.wait_for_selector("#trouble[open]")
+        # Late enough for a press before the page tries again by itself.
+        visitor.page.wait_for_function(
+            "() => /in [3-9] s/.test(document.getElementById('trouble-countdown').textContent)"
+        )
         visitor.page.unroute("**/answers/")
         visitor.page.click("#trouble-retry")
         visitor.see("teaching-feedback")

@@ -92,11 +92,13 @@ async function display(task, picturesById, tab) {
       tiles,
     ),
   );
-  const shownAt = await painted();
+  let shownAt = null;
+  // A page that is left before the first frame has shown them for no time at all.
+  const keepTime = () => tab.remember(`shown-${task.position}`, shownAt === null ? 0 : since(shownAt));
+  window.addEventListener("pagehide", keepTime);
+  shownAt = await painted();
   bar.classList.add("is-running");
   announce(`In order: ${task.order.map((id) => wordsById.get(id)).join(", ")}.`);
-  const keepTime = () => tab.remember(`shown-${task.position}`, since(shownAt));
-  window.addEventListener("pagehide", keepTime);
   await pause(task.exposure_ms - since(shownAt));
   tiles.replaceChildren();
   keepTime();
