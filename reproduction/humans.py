@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +13,6 @@ from evaluation.metrics import accuracy, first_seen, teaching_gain
 from memorytest import scoring
 from teaching.engine import (
     Habits,
-    LearningRate,
     OmniscientJEDI,
     Pool,
     Population,
@@ -23,17 +20,16 @@ from teaching.engine import (
     SimulatedWorker,
     Teacher,
     make_teacher,
-    suggest_learning_rate,
     teach,
 )
 
 from . import humans_report
 from .arms import ARMS
 from .conditions import WINDOW, Condition, cell_of, parted
-from .experiment import BadExperiment, Experiment, Results, Row
-from .features import Labelled, digest
-from .material import Material, from_archive, from_dataset
+from .experiment import Results, Row
+from .features import Labelled
 from .report import Section
+from .taught import TaughtExperiment
 
 MEMORY_TRIALS, SHORTEST, LONGEST = 3, 2, 9
 # JEDI's images by the span that was measured: up to 4.5, up to 6.5, beyond. The others show 30.
@@ -43,20 +39,12 @@ EVALUATION_PER_CLASS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Humans(Experiment):
-    """`seeds` is the number of workers; every teacher gets the same ones.
-
-    Spans n̄ are drawn from a normal distribution of mean `span` and standard deviation `span_sd`, within 2 and 9.
-    """
+class Humans(TaughtExperiment):
+    """Spans n̄ are drawn from a normal distribution of mean `span` and standard deviation `span_sd`, within 2 and 9."""
 
     name: ClassVar[str] = "humans"
     title: ClassVar[str] = "The human experiment with simulated workers"
 
-    seeds: int = 200
-    features: tuple[Path, ...] = ()
-    datasets: tuple[str, ...] = ()
-    materials: tuple[Material, ...] = ()
-    learning_rate: float | None = None
     span: float = 5.5
     span_sd: float = 1.5
     conviction: float = 0.3
@@ -66,20 +54,7 @@ class Humans(Experiment):
 
     @staticmethod
     def add_arguments(parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--features",
-            nargs="+",
-            type=Path,
-            metavar="PATH",
-            help="archives with X_teach, y_teach, X_eval, y_eval and perhaps affinity",
-        )
-        parser.add_argument(
-            "--dataset", nargs="+", dest="datasets", metavar="NAME", help="imported data sets"
-        )
-        parser.add_argument("--workers", type=int, dest="seeds", help="for each teacher (200)")
-        parser.add_argument(
-            "--learning-rate", type=float, help="η₀ (default: from the scale of the features)"
-        )
+        TaughtExperiment.add_arguments(parser)
         parser.add_argument(
             "--conviction", type=float, help="how firm the first opinions are, as a margin (0.3)"
         )
@@ -90,33 +65,13 @@ class Humans(Experiment):
         parser.add_argument("--guess", type=float, help="share of answers that are guessed (0)")
         parser.add_argument("--lapse", type=float, help="share of answers that slip (0.02)")
 
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Self:
-        given = {name: tuple(options.get(name) or ()) for name in ("features", "datasets")}
-        return super().from_options({**options, **given})
-
-    def prepared(self, folder: Path) -> Self:
-        """With pools and evaluation sets on disk."""
-        if not (self.features or self.datasets):
-            raise BadExperiment(
-                "Name an imported data set with --dataset, or an archive of features with --features."
-            )
-        materials = [from_archive(path, folder) for path in self.features]
-        materials += [from_dataset(name, folder) for name in self.datasets]
-        return dataclasses.replace(self, materials=tuple(materials))
-
-    def settings(self) -> dict[str, Any]:
-        sources = {one.title: digest(one.evaluation) for one in self.materials}
-        return super().settings() | {"materials": sources}
-
     def cells(self) -> Sequence[str]:
         return [cell_of(one.title, arm) for one in self.materials for arm in ARMS]
 
     def run(self, cell: str, seed: int) -> Row:
         """One worker with one teacher, from the memory test to the evaluation."""
         title, arm = parted(cell, ARMS)
-        material = next(one for one in self.materials if one.title == title)
-        pool, evaluation = material.load()
+        pool, evaluation = self.material(title).load()
         worker = self.worker(pool, seed)
         span = measured_span(worker)
         steps = teaching_length(arm.teacher, span)
@@ -146,9 +101,6 @@ class Humans(Experiment):
             habits=Habits(guess=self.guess, lapse=self.lapse),
         )
         return population.worker(pool, self.rate(pool), [seed])
-
-    def rate(self, pool: Pool) -> LearningRate:
-        return LearningRate(self.learning_rate or suggest_learning_rate(pool))
 
     def teacher(self, arm: Condition, worker: SimulatedWorker, beta: float, pool: Pool) -> Teacher:
         """A teacher who knows the measured β, or who reads the worker's mind."""
