@@ -50,6 +50,19 @@ def test_a_dialog_is_as_tall_as_its_words(visit: Visit, join: Join) -> None:
     assert dialog["y"] + dialog["height"] - (last["y"] + last["height"]) < 40
 
 
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_picture_stays_where_it_is_when_the_answer_comes(
+    device: dict, visit: Visit, join: Join
+) -> None:
+    visitor = visit(f"/w/{join('teaching').token}/", **device)
+    visitor.begin()
+    visitor.look_at_the_picture()
+    asked = visitor.page.locator(".specimen").bounding_box()
+    visitor.page.click("#choice-1")
+    visitor.see("teaching-feedback")
+    assert visitor.page.locator(".specimen").bounding_box() == pytest.approx(asked, abs=0.5)
+
+
 def test_a_drag_marks_no_text_and_a_click_marks_the_whole_code(
     visit: Visit, join: Join, study: MakeStudy
 ) -> None:
