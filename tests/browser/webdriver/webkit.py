@@ -20,7 +20,7 @@ from .wire import HttpWire
 LIBRARIES = Path("/usr/lib")
 PROGRAM = "*/webkit2gtk-4.1/MiniBrowser"
 # Otherwise the buttons around the page keep the window wider than a phone.
-SMALL_TOOLBAR = "button, entry { min-width: 0; margin: 0; padding: 0; font-size: 1px; }"
+SMALL_TOOLBAR = "button, entry { min-width: 0; margin: 0 -9px; padding: 0; }"
 
 
 class WebKitContext(Context):
