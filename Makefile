@@ -7,7 +7,7 @@ export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run deep research test lint browser bench lock clean
+.PHONY: run deep research test engines lint browser bench lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -61,6 +61,15 @@ browser:
 		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
 			-o DPkg::Lock::Timeout=300 chromium fonts-dejavu-core; \
 	} || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
+
+# The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change.
+engines: $(VENV)/.installed-dev
+	@{ command -v firefox-esr || command -v firefox; } && command -v WebKitWebDriver && command -v Xvfb || { \
+		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
+			-o DPkg::Lock::Timeout=300 firefox-esr webkit2gtk-driver xvfb fonts-dejavu-core; \
+	} || { echo "Install Firefox and WebKit (apt-get install firefox-esr webkit2gtk-driver xvfb) and run make engines again."; exit 1; }
+	$(BIN)/pytest -n 2 tests/browser --engine firefox || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser --engine firefox
+	$(BIN)/pytest -n 2 tests/browser --engine webkit || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser --engine webkit
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.engine
