@@ -21,6 +21,11 @@ FILLS = """
   return width(".progress-fill") / width(".progress-bar");
 })
 """
+ROWS_FIT = """
+() => [...document.querySelectorAll(".form-row > div")].every(
+  (row) => row.getBoundingClientRect().right <= document.scrollingElement.clientWidth
+)
+"""
 
 
 @pytest.mark.parametrize(("scheme", "device"), [("light", DESKTOP), ("dark", PHONE)])
@@ -102,14 +107,15 @@ def test_the_main_pages_of_the_desk_open(
 
 
 @pytest.mark.usefixtures("researcher_account")
-def test_an_archive_is_sent_with_its_progress_and_leads_to_the_page_of_its_import(
+def test_an_archive_is_sent_from_a_narrow_window_and_leads_to_the_page_of_its_import(
     visit: Visit, tmp_path: Path
 ) -> None:
     archive = tmp_path / "pictures.zip"
     archive.write_bytes(zipped_pictures())
-    visitor = visit()
+    visitor = visit(**PHONE)
     sign_in(visitor)
     visitor.open("/admin/datasets/import/add/")
+    assert visitor.page.evaluate(ROWS_FIT)
     visitor.page.fill("#id_name", "Sent by a browser")
     visitor.page.set_input_files("input[type=file]", archive)
     visitor.page.click("[name=_save]")
