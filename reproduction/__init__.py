@@ -1,4 +1,5 @@
-"""The paper's experiments, run again with our engine: `manage.py reproduce toy|synthetic|humans`.
+"""The paper's experiments, run again with our engine: `manage.py reproduce toy|synthetic|humans`,
+and ours beyond them: `manage.py reproduce estimators`.
 
 To add an experiment:
 

@@ -16,11 +16,13 @@ from evaluation.figures import (
     Scale,
     axis_title,
     bottom_axis,
+    extent,
     mark,
     plain,
     ticks,
     value_axis,
 )
+from evaluation.statistics import Summary
 from teaching.engine.arrays import FloatArray
 
 from .summaries import Curve
@@ -85,6 +87,47 @@ def convergence_plot(
     for place, curve in enumerate(curves):
         shapes += _line(place, curve, across, upward)
     return Drawing(WIDTH, floor + 44, title, shapes)
+
+
+@dataclass(frozen=True)
+class Dots:
+    """A row of a dot plot: one mean with its interval for each of the same teachers."""
+
+    name: str
+    means: Sequence[Summary]
+
+
+def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) -> Drawing:
+    """Rows of marks, one for each teacher, a little below each other so that intervals can be told apart."""
+    left, line, gap = 150.0, 6.0, 14.0
+    top = 12 + LEGEND_ROW * math.ceil(len(names) / LEGEND_COLUMNS)
+    height = line * (len(names) - 1) + gap
+    floor = top + height * len(rows) + 4
+    edges = [edge for row in rows for summary in row.means for edge in extent(summary)]
+    values = ticks(min(edges), max(edges))
+    across = Scale(values[0], values[-1], left, WIDTH - MARGIN)
+    shapes: list[Shape] = [
+        *bottom_axis(across, values, top, floor, plain),
+        Text((left + WIDTH - MARGIN) / 2, floor + 34, axis, "label", "middle"),
+        *_legend(names),
+    ]
+    for place, row in enumerate(rows):
+        first = top + height * place + gap / 2 + 2
+        shapes.append(Text(8, first + height / 2 - gap / 2 + 4, row.name, "tick"))
+        shapes.append(Line(8, first - gap / 2 - 2, WIDTH - MARGIN, first - gap / 2 - 2, "grid"))
+        for number, summary in enumerate(row.means):
+            shapes += _dot(number, summary, across, first + line * number)
+    return Drawing(WIDTH, floor + 44, title, shapes)
+
+
+def _dot(place: int, summary: Summary, across: Scale, y: float) -> list[Shape]:
+    if summary.mean is None:
+        return []
+    shapes: list[Shape] = []
+    if summary.interval:
+        low, high = across(summary.interval.low), across(summary.interval.high)
+        shapes.append(Line(low, y, high, y, f"whisker {_hue(place)}"))
+    return [*shapes, _mark(place, across(summary.mean), y, 2.6)]
 
 
 @dataclass(frozen=True)

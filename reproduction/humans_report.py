@@ -112,7 +112,7 @@ def _table(results: Results, material: Material) -> Table:
         rows=[_row(results, material, arm) for arm in ARMS],
         caption="Means over the workers, in percent, with 95 % bootstrap intervals.",
         data=Data(
-            f"humans-{_slug(material)}",
+            f"humans-{material.slug}",
             ["condition", "worker", *MEASURES],
             [
                 [unit.cell, unit.seed, *(row[name] for name in MEASURES)]
@@ -152,7 +152,7 @@ def _differences(results: Results, material: Material) -> Table:
         ],
         caption="Mean differences for the same worker, in percentage points, with 95 % bootstrap intervals.",
         data=Data(
-            f"humans-{_slug(material)}-differences",
+            f"humans-{material.slug}-differences",
             ["condition", "worker", "evaluation_points", "gain_points"],
             [
                 [arm.cell, worker, *pair]
@@ -191,7 +191,7 @@ def _gain_figure(
         ),
         "Every worker a mark; box and whiskers by Tukey; beside it the mean with its 95 % interval.",
         Data(
-            f"humans-{_slug(material)}-gain-{reading}",
+            f"humans-{material.slug}-gain-{reading}",
             ["teacher", "worker", "gain"],
             [[arm.title, w, gain] for arm, gains in values.items() for w, gain in enumerate(gains)],
         ),
@@ -211,13 +211,8 @@ def _accuracy_figure(results: Results, material: Material) -> Figure:
         accuracy_plot("First-seen and evaluation accuracy", arms),
         "Means with 95 % intervals; the way from one to the other is the teaching gain.",
         Data(
-            f"humans-{_slug(material)}-accuracies",
+            f"humans-{material.slug}-accuracies",
             ["teacher", "first_seen", "evaluation"],
             [[arm.name, arm.first_seen.mean, arm.evaluation.mean] for arm in arms],
         ),
     )
-
-
-def _slug(material: Material) -> str:
-    """For the names of files."""
-    return "".join(letter if letter.isalnum() else "-" for letter in material.title.lower())

@@ -24,6 +24,11 @@ class Material:
     evaluation: Path
     note: str = ""
 
+    @property
+    def slug(self) -> str:
+        """For the names of files."""
+        return "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
+
     def load(self) -> tuple[Pool, Labelled]:
         return _loaded(self.pool), read_labelled(self.evaluation)
 

@@ -61,10 +61,6 @@ class MemoryLearner(ABC):
         """p of many examples (n, d), shape (n,)."""
 
     @abstractmethod
-    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
-        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
-
-    @abstractmethod
     def learn(self, x: FloatArray, label: int) -> None:
         """Take one example (d,) with its revealed label."""
 
@@ -99,24 +95,10 @@ class PrototypeLearner(MemoryLearner):
 
     def learn(self, x: FloatArray, label: int) -> None:
         """Move the prototype of the label towards one example (d,)."""
-        way = x - self.prototypes[label]
-        self.prototypes[label] = self.prototypes[label] + self._step(label) * way
         self.counts[label] += 1
-
-    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
-        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
-        chances = np.empty((len(features), len(features)))
-        for label in (-1, 1):
-            own = labels == label
-            step = self._step(label)
-            moved = (1 - step) * self.prototypes[label] + step * features[own]
-            other = _squared_distances(features, self.prototypes[-label][None])
-            margins = label * (other - _squared_distances(features, moved)).T
-            chances[own] = expit(margins / self.scale)
-        return chances
-
-    def _step(self, label: int) -> float:
-        return max(1 / (self.counts[label] + 1), self.least_step)
+        step = max(1 / self.counts[label], self.least_step)
+        way = x - self.prototypes[label]
+        self.prototypes[label] = self.prototypes[label] + step * way
 
 
 class ExemplarLearner(MemoryLearner):
@@ -135,36 +117,19 @@ class ExemplarLearner(MemoryLearner):
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """p of many examples (n, d), shape (n,)."""
-        return _share(*self._evidence(features))
+        likeness = np.exp(-_squared_distances(features, self.shown) / self.width)
+        total = likeness @ np.abs(self.strengths)
+        plus = likeness @ np.maximum(self.strengths, 0)
+        nothing = np.full_like(total, 0.5)
+        return np.asarray(np.divide(plus, total, out=nothing, where=total > 0))
 
     def learn(self, x: FloatArray, label: int) -> None:
         """Remember one example (d,) and its label."""
         self.shown = np.vstack([self.shown, x])
         self.strengths = np.append(self.decay * self.strengths, label)
 
-    def probabilities_after(self, features: FloatArray, labels: FloatArray) -> FloatArray:
-        """p of every example, by columns, if each of them, by rows, were learned next, (n, n)."""
-        minus, plus = self._evidence(features)
-        added = self._likeness(features, features)
-        is_plus = (labels > 0)[:, None]
-        return _share(self.decay * minus + added * ~is_plus, self.decay * plus + added * is_plus)
-
-    def _evidence(self, features: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """What is remembered for −1 and for +1, (n,) each."""
-        likeness = self._likeness(features, self.shown)
-        minus, plus = (np.maximum(sign * self.strengths, 0) for sign in (-1, 1))
-        return likeness @ minus, likeness @ plus
-
-    def _likeness(self, features: FloatArray, others: FloatArray) -> FloatArray:
-        return np.asarray(np.exp(-_squared_distances(features, others) / self.width))
-
 
 def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
     """‖aᵢ − bⱼ‖², shape (n, m), for rows (n, d) and (m, d)."""
     squares = np.vecdot(a, a)[:, None] + np.vecdot(b, b) - 2 * a @ b.T
     return np.asarray(np.maximum(squares, 0.0))
-
-
-def _share(minus: FloatArray, plus: FloatArray) -> FloatArray:
-    total = minus + plus
-    return np.divide(plus, total, out=np.full_like(total, 0.5), where=total > 0)

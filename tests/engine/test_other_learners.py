@@ -15,8 +15,6 @@ from teaching.engine import (
     Shown,
     SimulatedLearner,
     SimulatedWorker,
-    make_teacher,
-    teach,
 )
 from teaching.engine.other_learners import (
     ExemplarLearner,
@@ -25,7 +23,6 @@ from teaching.engine.other_learners import (
     PrototypeLearner,
     SquaredLearner,
 )
-from teaching.engine.teachers.foresight import Foresight
 
 from .builders import make_pool
 
@@ -35,13 +32,6 @@ LOSSES = {
     HingeLearner: lambda u, y: np.maximum(0, 1 - y * u),
     SquaredLearner: lambda u, y: (u - y) ** 2 / 2,
 }
-
-
-def memory_learners(d):
-    return [
-        PrototypeLearner(d, least_step=0.2, scale=2.0),
-        ExemplarLearner(d, width=1.5, decay=0.8),
-    ]
 
 
 def taught(learner, pool, steps=12, seed=0):
@@ -154,29 +144,19 @@ def test_where_nothing_is_alike_an_exemplar_learner_has_no_opinion():
     assert learner.probability(np.array([0.0])) == 0.0
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_foresight_is_what_a_copy_of_the_learner_would_say(place):
-    pool = make_pool(15, 3)
-    learner = taught(memory_learners(3)[place], pool)
-    foreseen = learner.probabilities_after(pool.features, pool.labels)
-    for i, (x, y) in enumerate(zip(pool.features, pool.labels, strict=True)):
-        other = copy.deepcopy(learner)
-        other.learn(x, int(y))
-        np.testing.assert_allclose(foreseen[i], other.probabilities(pool.features), atol=1e-12)
-        assert learner.probability(x) == pytest.approx(learner.probabilities(pool.features)[i])
-
-
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_teacher_with_foresight_leaves_fewer_mistakes_than_chance(place):
-    pool = make_pool(80, 4, apart=0.8)
-    mistakes = {}
-    for name in ("rt", "foresight"):
-        learner = memory_learners(4)[place]
-        teacher = Foresight(learner=learner) if name == "foresight" else make_teacher("rt")
-        teach(teacher, pool, learner, steps=20, rng=np.random.default_rng(0))
-        said = np.where(learner.probabilities(pool.features) >= 0.5, 1, -1)
-        mistakes[name] = (said != pool.labels).mean()
-    assert mistakes["foresight"] < mistakes["rt"]
+@pytest.mark.parametrize(
+    "learner",
+    [PrototypeLearner(4, scale=2.0), ExemplarLearner(4, width=6.0)],
+    ids=["prototypes", "exemplars"],
+)
+def test_a_learner_with_a_memory_learns_from_random_examples(learner):
+    pool = make_pool(80, 4, apart=1.0)
+    taught(learner, pool, steps=40)
+    p = learner.probabilities(pool.features)
+    assert ((p >= 0.5) == (pool.labels > 0)).mean() > 0.7
+    for x, believed in zip(pool.features, p, strict=True):
+        assert learner.probability(x) == pytest.approx(believed)
+        assert learner.answer(x) == (1 if believed >= 0.5 else -1)
 
 
 def test_settings_outside_their_range_are_refused_by_name():

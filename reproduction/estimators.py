@@ -1,0 +1,153 @@
+"""Past the paper: does it pay to track what a learner believes, and for whom?"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from evaluation.metrics import accuracy, first_seen
+from teaching.engine import (
+    Pool,
+    Population,
+    Shown,
+    SimulatedWorker,
+    Teacher,
+    Tracked,
+    make_teacher,
+    teach,
+)
+
+from . import estimators_report
+from .conditions import SEPARATOR
+from .experiment import BadExperiment, Results, Row
+from .features import Labelled
+from .humans import teaching_length
+from .kinds import KINDS, Kind, Start, omniscient, probabilities
+from .predictions import Predictions
+from .report import Section
+from .sessions import unique_examples
+from .taught import TaughtExperiment
+from .verdicts import cell_name
+
+TEACHERS = ("rt", "imt", "eer", "jedi", "tracked", "omniscient")
+# In these sessions it is noted how well the answers are foreseen: by chance, and by the teacher that foresees.
+WATCHED = ("rt", "tracked")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimators(TaughtExperiment):
+    """Every teacher gets the same learners, told the same β and η₀, and shows as many examples.
+
+    conviction: the root mean square of a learner's first margins wᵀx over the pool, where its kind does not say.
+    """
+
+    name: ClassVar[str] = "estimators"
+    title: ClassVar[str] = "Past the paper: a teacher that tracks what the learner believes"
+
+    conviction: float = 0.1
+    kinds: tuple[str, ...] = tuple(kind.name for kind in KINDS)
+
+    @staticmethod
+    def add_arguments(parser: ArgumentParser) -> None:
+        TaughtExperiment.add_arguments(parser)
+        parser.add_argument(
+            "--conviction", type=float, help="how firm the first opinions are, as a margin (0.1)"
+        )
+        parser.add_argument(
+            "--kinds", nargs="+", metavar="KIND", help=f"of {', '.join(k.name for k in KINDS)}"
+        )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = set(self.kinds) - {kind.name for kind in KINDS}
+        if unknown or not self.kinds:
+            names = ", ".join(kind.name for kind in KINDS)
+            raise BadExperiment(f"Kinds of learners are {names}; not {', '.join(sorted(unknown))}.")
+
+    def chosen_kinds(self) -> list[Kind]:
+        return [kind for kind in KINDS if kind.name in self.kinds]
+
+    def cells(self) -> Sequence[str]:
+        return [
+            cell_name(material.title, kind.name, teacher)
+            for material in self.materials
+            for kind in self.chosen_kinds()
+            for teacher in TEACHERS
+            if kind.has_concept or teacher != "omniscient"
+        ]
+
+    def run(self, cell: str, seed: int) -> Row:
+        """One learner with one teacher, from the first example to the evaluation."""
+        title, kind_name, name = cell.rsplit(SEPARATOR, 2)
+        kind = next(one for one in KINDS if one.name == kind_name)
+        pool, evaluation = self.material(title).load()
+        start = self.start(pool, seed)
+        worker = kind.worker(start)
+        history, notes = self.taught(name, kind, worker, start)
+        seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
+        return {
+            "evaluation": round(known(worker, evaluation), 5),
+            "first_seen": accuracy(seen),
+            "unique": unique_examples(history),
+            **notes,
+        }
+
+    def start(self, pool: Pool, seed: int) -> Start:
+        """What the teachers are told about the learner of a number, and how it begins."""
+        rate = self.rate(pool)
+        beta = Population().worker(pool, rate, [seed]).beta
+        return Start(pool, rate, beta, self.conviction, seed)
+
+    def taught(
+        self, name: str, kind: Kind, worker: SimulatedWorker, start: Start
+    ) -> tuple[list[Shown], Row]:
+        """A session, and what was believed on the way."""
+        steps = teaching_length("jedi", 1 / (1 - start.beta))
+        rng = np.random.default_rng([start.seed, 3])
+        if name == "omniscient":
+            teacher, seen = omniscient(worker, start.pool)
+            return teach(teacher, seen, worker, steps=steps, rng=rng), {}
+        teacher = make_teacher(name, beta=start.beta, learning_rate=start.rate)
+        if name not in WATCHED:
+            return teach(teacher, start.pool, worker, steps=steps, rng=rng), {}
+        predictions = Predictions(
+            start.pool,
+            Tracked(beta=start.beta, learning_rate=start.rate),
+            lambda: kind.chances(worker, start.pool.features),
+        )
+        history = watched_session(teacher, worker, predictions, steps, rng)
+        return history, predictions.row(history)
+
+    def report(self, results: Results) -> list[Section]:
+        return estimators_report.sections(self, results)
+
+
+def watched_session(
+    teacher: Teacher,
+    worker: SimulatedWorker,
+    predictions: Predictions,
+    steps: int,
+    rng: np.random.Generator,
+) -> list[Shown]:
+    """What `teach` does, with notes of what was believed before an answer became a lesson."""
+    pool = predictions.pool
+    history: list[Shown] = []
+    for step in range(steps):
+        choice = teacher.choose(pool, history, rng)
+        x = pool.features[choice.example]
+        answer = worker.answer(x)
+        if predictions.is_due(step):
+            predictions.note(history, choice.example, answer)
+        history.append(Shown(choice.example, answer, choice.p))
+        worker.learn(x, int(pool.labels[choice.example]))
+    return history
+
+
+def known(worker: SimulatedWorker, examples: Labelled) -> float:
+    """The share of examples for which the learner's p is on the right side of ½: slips and doubts left out."""
+    p = probabilities(worker.learner, examples.features)
+    return float(np.mean((p >= 0.5) == (examples.labels > 0)))

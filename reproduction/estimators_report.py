@@ -1,0 +1,246 @@
+"""The report of the estimators: accuracy by teacher and kind of learner, and how well answers are foreseen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.figures import with_minus
+from evaluation.statistics import summarise
+
+from .belief_report import belief_parts
+from .experiment import Results
+from .figures import Dots, dot_plot
+from .kinds import FITS, OFF, OPINIONS, OTHER, Kind
+from .material import Material
+from .report import Data, Figure, Section, Table
+from .shares import Share
+from .summaries import NOTHING, with_interval
+from .verdicts import Outcomes, Verdict, cell_name, verdict
+
+if TYPE_CHECKING:
+    from .estimators import Estimators
+
+TITLES = {
+    "rt": "RT",
+    "imt": "IMT",
+    "eer": "EER",
+    "jedi": "JEDI",
+    "tracked": "tracked",
+    "omniscient": "omniscient",
+}
+WHO = {
+    FITS: "As assumed",
+    OFF: "A little off",
+    OPINIONS: "With firmer first opinions",
+    OTHER: "Of another kind",
+}
+ABOUT_LEARNERS = (
+    "As assumed: logistic loss, momentum with the β that the teachers are told, η₀ as they are told, deterministic "
+    "answers, no noise. A little off: one of these is not so. Noise after each step is as long as the first step of "
+    "somebody who knows nothing. Firmer first opinions: a random first concept, so firm that the margins wᵀx over the "
+    "pool have a root mean square of 0.3 or 1. Of another kind: learners who see a fifth of the features, chosen at "
+    "random for each; learners with another loss, at half the rate, so that first steps are as long; prototypes, the "
+    "mean of what was shown of each class; exemplars, likeness to all that was shown, fading by 5 % a step, with a "
+    "width that was chosen by what they learn from random examples, not by what any teacher makes of them."
+)
+ABOUT_TEACHERS = (
+    "The omniscient teacher reads concept and momentum, knows loss, η and β, and takes the plain argmin from the first "
+    "step on; prototypes and exemplars have no concept that it could read. The others begin with five random "
+    "examples, and JEDI, IMT and tracked leave out what they have just shown."
+)
+
+
+def sections(experiment: Estimators, results: Results) -> list[Section]:
+    outcomes = Outcomes(results)
+    found = {
+        one.title: [verdict(outcomes, one.title, kind) for kind in experiment.chosen_kinds()]
+        for one in experiment.materials
+    }
+    return [
+        _summary(experiment, found),
+        *(_material(experiment, outcomes, one, found[one.title]) for one in experiment.materials),
+    ]
+
+
+def _summary(experiment: Estimators, found: dict[str, list[Verdict]]) -> Section:
+    return Section(
+        "In short",
+        [
+            f"{experiment.seeds} learners of each kind, the same ones for every teacher; 20, 30 or 40 examples as the "
+            "memory span is up to 4.5, up to 6.5 or more, the same number from every teacher. First margins have a "
+            f"root mean square of {experiment.conviction:g} unless the kind says otherwise. Accuracy is the share of "
+            "evaluation examples for which the learner's p lies on the right side of ½.",
+            ABOUT_LEARNERS,
+            ABOUT_TEACHERS,
+            "The bars were set before: tracked is to go at least 80 % of the way from JEDI to the omniscient teacher "
+            "for learners as assumed, 65 % for those a little off, and never to be worse than RT beyond the interval.",
+            _where(found, "Bars missed", "All bars on the share of the way hold", "is_missed"),
+            _where(found, "Worse than RT", "Nowhere worse than RT", "is_worse_than_rt"),
+            _where(found, "Worse than JEDI", "Nowhere worse than JEDI", "is_worse_than_jedi"),
+        ],
+        [_short_table(found)],
+    )
+
+
+def _where(found: dict[str, list[Verdict]], some: str, none: str, name: str) -> str:
+    places = [
+        f"{one.kind.title} ({title})"
+        for title, verdicts in found.items()
+        for one in verdicts
+        if getattr(one, name)
+    ]
+    return f"{some}: {'; '.join(places)}." if places else f"{none}."
+
+
+def _short_table(found: dict[str, list[Verdict]]) -> Table:
+    kinds = [one.kind for one in next(iter(found.values()))]
+    return Table(
+        title="Tracked: the share of the way from JEDI to the omniscient teacher",
+        header=["learners", "", *found],
+        rows=[
+            [
+                WHO[kind.group] if _begins(kinds, place) else "",
+                kind.title,
+                *(_share(verdicts[place].share) for verdicts in found.values()),
+            ]
+            for place, kind in enumerate(kinds)
+        ],
+        caption="In percent, with 95 % bootstrap intervals over the learners; a dash where there is no omniscient "
+        "teacher, or one less than a point above JEDI.",
+        data=Data(
+            "estimators-shares",
+            ["material", "kind", "bar", "share", "low", "high", "verdict"],
+            [_share_row(title, one) for title, verdicts in found.items() for one in verdicts],
+        ),
+    )
+
+
+def _begins(kinds: Sequence[Kind], place: int) -> bool:
+    """Whether a group begins here."""
+    return place == 0 or kinds[place - 1].group != kinds[place].group
+
+
+def _share_row(title: str, one: Verdict) -> list[object]:
+    share = one.share
+    numbers = [share.value, share.interval.low, share.interval.high] if share else ["", "", ""]
+    return [title, one.kind.name, "" if one.bar is None else one.bar, *numbers, one.words]
+
+
+def _share(share: Share | None) -> str:
+    if share is None:
+        return NOTHING
+    low, high = share.interval.low, share.interval.high
+    return with_minus(f"{100 * share.value:.0f} [{100 * low:.0f}, {100 * high:.0f}]")
+
+
+def _material(
+    experiment: Estimators, outcomes: Outcomes, material: Material, found: list[Verdict]
+) -> Section:
+    pool, evaluation = material.load()
+    target = float(np.mean((evaluation.features @ pool.target >= 0) == (evaluation.labels > 0)))
+    sentences = [
+        f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, "
+        f"η₀ = {experiment.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
+        f"{100 * target:.1f} %.",
+        *([material.note] if material.note else []),
+    ]
+    kinds = [one.kind for one in found]
+    tables, figures = belief_parts(outcomes, material, kinds)
+    return Section(
+        material.title,
+        sentences,
+        [_accuracies(outcomes, material, kinds), _verdicts(material, found), *tables],
+        [_dots(outcomes, material, kinds), *figures],
+    )
+
+
+def _accuracies(outcomes: Outcomes, material: Material, kinds: Sequence[Kind]) -> Table:
+    cells = {
+        (kind.name, teacher): outcomes.rows(cell_name(material.title, kind.name, teacher))
+        for kind in kinds
+        for teacher in TITLES
+    }
+    measures = ("evaluation", "first_seen", "unique")
+    return Table(
+        title="Evaluation accuracy",
+        header=["", *TITLES.values()],
+        rows=[
+            [kind.title, *(_percent(cells[kind.name, teacher]) for teacher in TITLES)]
+            for kind in kinds
+        ],
+        caption="Means over the learners, in percent, with 95 % bootstrap intervals.",
+        data=Data(
+            f"estimators-{material.slug}",
+            ["kind", "teacher", "learner", *measures],
+            [
+                [kind, teacher, learner, *(row[name] for name in measures)]
+                for (kind, teacher), rows in cells.items()
+                for learner, row in enumerate(rows)
+            ],
+        ),
+    )
+
+
+def _percent(rows: Iterable[dict[str, float]]) -> str:
+    return with_interval(summarise([100 * row["evaluation"] for row in rows]), 1)
+
+
+def _verdicts(material: Material, found: Sequence[Verdict]) -> Table:
+    return Table(
+        title="Tracked beside the others",
+        header=["", "share of the way", "bar", "less RT", "less JEDI", ""],
+        rows=[
+            [
+                one.kind.title,
+                _share(one.share),
+                NOTHING if one.bar is None else f"{100 * one.bar:.0f}",
+                with_interval(one.over_rt, 1),
+                with_interval(one.over_jedi, 1),
+                one.words,
+            ]
+            for one in found
+        ],
+        caption="The share of the way from JEDI to the omniscient teacher, in percent; differences in percentage "
+        "points, learner by learner, with 95 % bootstrap intervals.",
+        data=Data(
+            f"estimators-{material.slug}-differences",
+            ["kind", "less_rt", "less_jedi", "verdict"],
+            [[one.kind.name, one.over_rt.mean, one.over_jedi.mean, one.words] for one in found],
+        ),
+    )
+
+
+def _dots(outcomes: Outcomes, material: Material, kinds: Sequence[Kind]) -> Figure:
+    rows = [
+        Dots(
+            kind.title,
+            [
+                summarise(
+                    [
+                        100 * value
+                        for value in outcomes.values(
+                            cell_name(material.title, kind.name, teacher), "evaluation"
+                        )
+                    ]
+                )
+                for teacher in TITLES
+            ],
+        )
+        for kind in kinds
+    ]
+    return Figure(
+        dot_plot("Evaluation accuracy", "evaluation accuracy, %", list(TITLES.values()), rows),
+        "Means over the learners with 95 % intervals, by kind of learner and teacher.",
+        Data(
+            f"estimators-{material.slug}-means",
+            ["kind", "teacher", "mean"],
+            [
+                [row.name, name, summary.mean]
+                for row in rows
+                for name, summary in zip(TITLES, row.means, strict=True)
+            ],
+        ),
+    )
