@@ -79,7 +79,7 @@ def _losses(material: Material, teacher: str, words: str, rows: dict[Kind, list[
 
 
 def _mean(values: Iterable[float]) -> str:
-    return with_interval(summarise(list(values)), 3)
+    return with_interval(summarise(list(values)), 2)
 
 
 def _calibration(
@@ -87,13 +87,14 @@ def _calibration(
 ) -> Figure:
     everyone = [row for learners in rows.values() for row in learners]
     arms = [
-        *(ArmBins(f"{title}, next", next_bins(everyone, name)) for name, title in SHORT.items()),
-        *(ArmBins(f"{title}, pool", pool_bins(everyone, name)) for name, title in SHORT.items()),
+        ArmBins(f"{title}, {part}", bins(everyone, name))
+        for name, title in SHORT.items()
+        for part, bins in (("next", next_bins), ("pool", pool_bins))
     ]
     return Figure(
         calibration_plot(f"Calibration, {words}", arms),
-        "All kinds of learners together. What was predicted across, what came upward; on the dashed line the two "
-        "agree. Intervals are of single answers; the examples of a pool are not independent and have none.",
+        "All kinds of learners together: their next answer, and the whole pool. What was predicted across, what came "
+        "upward; on the dashed line the two agree. Intervals are of single answers; the examples of a pool are not independent and have none.",
         Data(
             f"estimators-{material.slug}-calibration-{teacher}",
             ["estimator", "predicted", "observed", "n"],

@@ -18,7 +18,7 @@ from .material import Material
 from .report import Data, Figure, Section, Table
 from .shares import Share
 from .summaries import NOTHING, with_interval
-from .verdicts import Outcomes, Verdict, cell_name, verdict
+from .verdicts import BARS, Outcomes, Verdict, cell_name, verdict
 
 if TYPE_CHECKING:
     from .estimators import Estimators
@@ -32,10 +32,10 @@ TITLES = {
     "omniscient": "omniscient",
 }
 WHO = {
-    FITS: "As assumed",
-    OFF: "A little off",
-    OPINIONS: "With firmer first opinions",
-    OTHER: "Of another kind",
+    FITS: "",
+    OFF: "a little off",
+    OPINIONS: "firmer first opinions",
+    OTHER: "of another kind",
 }
 ABOUT_LEARNERS = (
     "As assumed: logistic loss, momentum with the β that the teachers are told, η₀ as they are told, deterministic "
@@ -99,11 +99,12 @@ def _short_table(found: dict[str, list[Verdict]]) -> Table:
     kinds = [one.kind for one in next(iter(found.values()))]
     return Table(
         title="Tracked: the share of the way from JEDI to the omniscient teacher",
-        header=["learners", "", *found],
+        header=["", "", "bar", *found],
         rows=[
             [
-                WHO[kind.group] if _begins(kinds, place) else "",
                 kind.title,
+                WHO[kind.group],
+                _bar(BARS.get(kind.group)),
                 *(_share(verdicts[place].share) for verdicts in found.values()),
             ]
             for place, kind in enumerate(kinds)
@@ -118,9 +119,8 @@ def _short_table(found: dict[str, list[Verdict]]) -> Table:
     )
 
 
-def _begins(kinds: Sequence[Kind], place: int) -> bool:
-    """Whether a group begins here."""
-    return place == 0 or kinds[place - 1].group != kinds[place].group
+def _bar(bar: float | None) -> str:
+    return NOTHING if bar is None else f"{100 * bar:.0f}"
 
 
 def _share_row(title: str, one: Verdict) -> list[object]:
@@ -196,7 +196,7 @@ def _verdicts(material: Material, found: Sequence[Verdict]) -> Table:
             [
                 one.kind.title,
                 _share(one.share),
-                NOTHING if one.bar is None else f"{100 * one.bar:.0f}",
+                _bar(one.bar),
                 with_interval(one.over_rt, 1),
                 with_interval(one.over_jedi, 1),
                 one.words,
