@@ -94,7 +94,8 @@ def _calibration(
     return Figure(
         calibration_plot(f"Calibration, {words}", arms),
         "All kinds of learners together: their next answer, and the whole pool. What was predicted across, what came "
-        "upward; on the dashed line the two agree. Intervals are of single answers; the examples of a pool are not independent and have none.",
+        "upward; on the dashed line the two agree. Intervals are of single answers; the examples of a pool are not "
+        "independent and have none.",
         Data(
             f"estimators-{material.slug}-calibration-{teacher}",
             ["estimator", "predicted", "observed", "n"],
