@@ -1,18 +1,19 @@
 """Rehearsing a study with bots, and what simulated workers let one expect of it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
 
-from rehearsal import services
 from rehearsal.models import Rehearsal
-from rehearsal.power import Question
 from studies.models import Participant, Study
 
 from .base import Page, address, study_page
+
+if TYPE_CHECKING:
+    from rehearsal.power import Question
 
 # How many of the last rehearsals the page lists.
 LISTED = 8
@@ -31,12 +32,16 @@ class PowerForm(forms.Form):
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power, %", min_value=10, max_value=99.9, initial=80)
 
-    def question(self) -> Question:
+    def question(self) -> "Question":
+        from rehearsal.power import Question
+
         values = self.cleaned_data
         return Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
 
 
 def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
+    from rehearsal import services
+
     forecast = services.newest_forecast(study)
     asked = PowerForm(request.GET if "effect" in request.GET else initial_of(PowerForm))
     bots = study.participants.filter(purpose=Participant.Purpose.REHEARSAL)
@@ -62,6 +67,8 @@ def initial_of(form: type[forms.Form]) -> dict[str, Any]:
 
 def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
     """Hands a rehearsal or a forecast to the background worker."""
+    from rehearsal import services
+
     form = RehearsalForm(request.POST)
     if not form.is_valid():
         messages.error(
