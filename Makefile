@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS = 1
 export OMP_NUM_THREADS = 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# A start should not compile everything anew, whatever the shell says.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run deep research test engines lint browser bench lock clean
 

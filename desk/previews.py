@@ -14,8 +14,6 @@ from studies import audit, stages
 from studies.models import AuditEntry, Participant, Study
 from studies.services import Recruitment, join
 from teaching.assignment import assign
-from teaching.engine import TEACHERS
-from teaching.stage import size_of_pool
 
 Stage, Purpose = Participant.Stage, Participant.Purpose
 
@@ -36,6 +34,10 @@ TRIED = (Purpose.PILOT, Purpose.PREVIEW, Purpose.REHEARSAL)
 
 def teachers_for(study: Study) -> list[str]:
     """The study's own teachers first, then the others that can serve its pool."""
+    # The engine is loaded with the page, not with the server, which should start at once.
+    from teaching.engine import TEACHERS
+    from teaching.stage import size_of_pool
+
     size = size_of_pool(study)
     able = [name for name, kind in TEACHERS.items() if (kind.largest_pool or size) >= size]
     return [*study.arm_names, *(name for name in able if name not in study.arm_names)]

@@ -1,6 +1,9 @@
 """The arrows between the packages, proved from their imports."""
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +100,21 @@ def test_an_arrow_that_points_up_is_seen(tmp_path, monkeypatch):
     bad = tmp_path / "studies" / "bad.py"
     bad.write_text("from teaching import pools\n")
     assert package_of("teaching") in {package_of(module) for module in imported_modules(bad)}
+
+
+def test_a_server_starts_without_numerics(tmp_path):
+    """They take longer to load than all the rest, and nobody waits for them before a page needs them."""
+    code = (
+        "import sys, django; django.setup()\n"
+        "from django.urls import get_resolver; get_resolver().url_patterns\n"
+        "print([name for name in ('numpy', 'scipy', 'PIL') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=os.environ
+        | {"JEDI_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "jedi_web.settings"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("[]\n", "")

@@ -1,4 +1,7 @@
-"""Participants in the admin: where everybody stands, the whole session of each, and why each image was shown."""
+"""Participants in the admin: where everybody stands, the whole session of each, and why each image was shown.
+
+What needs the engine is loaded with the page that shows it, not with the server, which should start at once.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,11 +16,8 @@ from django.utils.html import format_html
 
 from desk import wording
 from desk.pages.base import study_page
-from desk.participant_page import participant_page
-from desk.why_page import why_page
 from studies.admin import ReadOnly
 from studies.models import Participant, Study
-from teaching.engine import TEACHERS
 
 from .sharing import VisibleFilter
 
@@ -33,6 +33,8 @@ class TeacherFilter(admin.SimpleListFilter):
     parameter_name = "arm"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        from teaching.engine import TEACHERS
+
         return [*((name, wording.teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -126,6 +128,8 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
+        from desk.participant_page import participant_page
+
         participant = self.participant_for(request, object_id)
         page = participant_page(participant, wants_replay=request.GET.get("replay") == "1")
         title = {"title": f"Participant {participant.code}"}
@@ -133,6 +137,8 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         return study_page(request, participant.study, template, "Participants", page | title)
 
     def why_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
+        from desk.why_page import why_page
+
         participant = self.participant_for(request, str(pk))
         page = why_page(participant, number)
         if page is None:

@@ -11,7 +11,6 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from desk.wording import teacher_title
-from teaching.engine import TEACHERS
 
 # Behind all others: a row that came without a place.
 NOWHERE = 1_000
@@ -23,11 +22,17 @@ class TeacherChoice(forms.Widget):
     def render(
         self, name: str, value: Any, attrs: Mapping[str, Any] | None = None, renderer: Any = None
     ) -> SafeString:
+        # The engine is loaded with the form, not with the server, which should start at once.
+        from teaching.engine import TEACHERS
+
         chosen = names_in(value or "")
         rows = [*chosen, *(teacher for teacher in TEACHERS if teacher not in chosen)]
         context = {
             "name": name,
-            "rows": [row_of(teacher, place, chosen) for place, teacher in enumerate(rows, 1)],
+            "rows": [
+                row_of(teacher, TEACHERS.get(teacher), place, teacher in chosen)
+                for place, teacher in enumerate(rows, 1)
+            ],
         }
         return render_to_string("admin/desk/teachers.html", context)
 
@@ -54,18 +59,16 @@ def place_of(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 4 else NOWHERE
 
 
-def row_of(teacher: str, place: int, chosen: list[str]) -> dict[str, Any]:
+def row_of(name: str, kind: type | None, place: int, is_chosen: bool) -> dict[str, Any]:
     return {
-        "name": teacher,
-        "title": teacher_title(teacher),
+        "name": name,
+        "title": teacher_title(name),
         "place": place,
-        "is_chosen": teacher in chosen,
-        "explanation": explanation_of(teacher),
+        "is_chosen": is_chosen,
+        "explanation": first_paragraph(kind) if kind else "This server has no such teacher.",
     }
 
 
-def explanation_of(teacher: str) -> str:
-    """The first paragraph of what the engine says about it."""
-    if teacher not in TEACHERS:
-        return "This server has no such teacher."
-    return " ".join((inspect.getdoc(TEACHERS[teacher]) or "").split("\n\n")[0].split())
+def first_paragraph(kind: type) -> str:
+    """Of what the engine says about a teacher."""
+    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from desk.admin.teachers import TeacherChoice, explanation_of
+from desk.admin.teachers import TeacherChoice, first_paragraph
 from desk.pages.setup import PAPER, paper_settings
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.engine import TEACHERS
@@ -93,10 +93,10 @@ def test_a_new_study_is_a_draft_of_its_maker(researcher, admin_user):
 
 def test_every_teacher_of_the_table_can_be_ticked_and_is_explained(researcher, study):
     page = page_of(researcher, address(study))
-    for name in TEACHERS:
+    for name, kind in TEACHERS.items():
         assert f'name="arms" value="{name}"' in page
-        assert len(explanation_of(name)) > 30
-    assert explanation_of("jedi").startswith("Weighs the diversity")
+        assert len(first_paragraph(kind)) > 30
+    assert first_paragraph(TEACHERS["jedi"]).startswith("Weighs the diversity")
 
 
 def test_teachers_stand_in_the_order_of_the_study(researcher):
