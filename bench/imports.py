@@ -42,7 +42,12 @@ class Measured:
     """when each line came, in seconds from the start"""
     seconds: float = 0.0
     processor_seconds: float = 0.0
-    peak_megabytes: float = 0.0
+    peaks: dict[int, float] = field(default_factory=dict)
+    """the most megabytes while each line was the last one"""
+
+    @property
+    def peak_megabytes(self) -> float:
+        return max(self.peaks.values())
 
 
 def main() -> None:
@@ -130,7 +135,8 @@ def _processor_seconds() -> float:
 def _watch_memory(process: "subprocess.Popen[str]", found: Measured) -> None:
     while process.poll() is None:
         total = sum(_megabytes(pid) for pid in _tree(process.pid))
-        found.peak_megabytes = max(found.peak_megabytes, total)
+        line = len(found.lines) - 1
+        found.peaks[line] = max(found.peaks.get(line, 0.0), total)
         time.sleep(SAMPLE_SECONDS)
 
 
@@ -160,18 +166,19 @@ def _megabytes(pid: int) -> float:
 
 def report(found: Measured, count: int) -> None:
     ends = [at for at, _ in found.lines[1:]] + [found.seconds]
-    for (began, line), ended in zip(found.lines, ends, strict=True):
+    for number, ((began, line), ended) in enumerate(zip(found.lines, ends, strict=True)):
         if ended - began >= 0.05:
             milliseconds = 1000 * (ended - began) / count
-            print(f"{ended - began:8.1f} s {milliseconds:8.1f} ms an image  {line}")
+            megabytes = f"{found.peaks.get(number, 0.0):6.0f} MB"
+            print(f"{ended - began:8.1f} s {milliseconds:8.1f} ms an image {megabytes}  {line}")
         else:
-            print(f"{'':31} {line}")
+            print(f"{'':40} {line}")
     print(
-        f"{found.seconds:8.1f} s {1000 * found.seconds / count:8.1f} ms an image  in all; "
+        f"{found.seconds:8.1f} s {1000 * found.seconds / count:8.1f} ms an image "
+        f"{found.peak_megabytes:6.0f} MB  in all; "
         f"{found.processor_seconds:.0f} s of processor time, so {found.processor_seconds / 2:.0f} s "
         "at least on two idle cores"
     )
-    print(f"peak memory of all processes: {found.peak_megabytes:.0f} MB")
     judge(found, count)
 
 

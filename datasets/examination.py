@@ -18,7 +18,7 @@ import numpy as np
 
 from .duplicates import Duplicates, find_duplicates
 from .errors import BadFeatures, BadSource, Problems
-from .extractors import EXTRACTORS, Description, describe_all
+from .extractors import EXTRACTORS, Description, Extractor, describe_all
 from .extractors.base import Describer
 from .models import Import
 from .preparation import Prepared, prepare_all, write_whole
@@ -41,8 +41,6 @@ class Examined:
     problems: Problems
     duplicates: Duplicates
     split: Split
-    descriptions: dict[str, Description]
-    """kind to descriptions (n, …) of the teaching images"""
     comparison: Comparison
     shortcuts: ShortcutReport
 
@@ -91,9 +89,7 @@ def examine(job: Import, watch: Watch) -> Examined:
     labels = [1 if image.label == source.classes[1] else -1 for image in teaching]
     comparison = compare_features(job, teaching, descriptions, labels, watch)
     shortcuts = look_for_shortcuts(job, teaching, labels, watch)
-    return Examined(
-        source, images, problems, duplicates, split, descriptions, comparison, shortcuts
-    )
+    return Examined(source, images, problems, duplicates, split, comparison, shortcuts)
 
 
 def opened_source(job: Import) -> Source:
@@ -166,7 +162,8 @@ def describe(
 ) -> dict[str, Description]:
     """The descriptions of the teaching images for every kind of features that is installed."""
     if source.features is not None:
-        return {"brought": source.features[[image.row for image in teaching]]}
+        brought = EXTRACTORS["brought"]
+        return {brought.kind: descriptions_for(brought, job, source, teaching, watch)}
     kinds = {
         extractor.kind: extractor
         for extractor in EXTRACTORS.values()
@@ -176,8 +173,17 @@ def describe(
     for number, (kind, extractor) in enumerate(kinds.items(), start=1):
         until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
         watch.begin(f"Describing the images ({kind})", until)
-        described[kind] = described_once(job, kind, extractor, teaching, watch)
+        described[kind] = descriptions_for(extractor, job, source, teaching, watch)
     return described
+
+
+def descriptions_for(
+    extractor: Extractor, job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
+) -> Description:
+    """The descriptions (n, …) of the teaching images that an extractor starts from."""
+    if source.features is not None:
+        return source.features[[image.row for image in teaching]]
+    return described_once(job, extractor.kind, extractor, teaching, watch)
 
 
 def described_once(

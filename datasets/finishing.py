@@ -14,8 +14,8 @@ from studies.models import Dataset
 from teaching.engine import Pool
 
 from .creation import Draft, Insight, LabelledImage, create_dataset
-from .examination import Examined
-from .extractors import EXTRACTORS, Description, Extractor, describe_all, save
+from .examination import Examined, descriptions_for
+from .extractors import EXTRACTORS, Description, Extractor, Fitted, FloatArray, describe_all, save
 from .insight import insight_of
 from .models import Import
 from .preparation import Prepared
@@ -32,9 +32,7 @@ def finish(
     watch.begin(f"Fitting the features and the target concept ({name})", 1.0)
     extractor = EXTRACTORS[name]
     labels = np.array(examined.labels)
-    descriptions = np.asarray(examined.descriptions[extractor.kind])
-    fitted = extractor.fit(descriptions, labels, job.seed % 2**32)
-    features = fitted.transform(descriptions)
+    fitted, features = _fitted(extractor, job, examined, watch)
     accuracy = examined.accuracy(name) or accuracy_of_features(features, labels)
     negative, positive = examined.source.classes
     draft = Draft(
@@ -55,6 +53,16 @@ def finish(
     )
     insight = partial(_insight, draft, accuracy, examined.shortcuts)
     return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
+
+
+def _fitted(
+    extractor: Extractor, job: Import, examined: Examined, watch: Watch
+) -> tuple[Fitted, FloatArray]:
+    """Apart from the rest, so that the descriptions have left the memory when the pool is made."""
+    found = descriptions_for(extractor, job, examined.source, examined.teaching, watch)
+    descriptions = np.asarray(found)
+    fitted = extractor.fit(descriptions, examined.labels, job.seed % 2**32)
+    return fitted, fitted.transform(descriptions)
 
 
 def _described_evaluation(examined: Examined, extractor: Extractor) -> Description:

@@ -21,8 +21,8 @@ BOOTSTRAP_SEED = 20_240_229
 TOO_FEW = 5
 # Below this, intervals and p values are shown with a note that they are rough.
 FEW = 20
-# Random numbers drawn at a time, which bounds the memory of a bootstrap.
-DRAWS_AT_ONCE = 1_000_000
+# Random numbers drawn at a time: they stay in the processor's cache.
+DRAWS_AT_ONCE = 50_000
 # A spread below this share of the size of the values is rounding, not spread.
 ROUNDING = 1e-12
 
@@ -150,7 +150,7 @@ def resampled_means(array: Floats) -> Floats:
     rng = np.random.default_rng(BOOTSTRAP_SEED)
     n, rows = len(array), max(1, DRAWS_AT_ONCE // len(array))
     sizes = [min(rows, RESAMPLES - start) for start in range(0, RESAMPLES, rows)]
-    parts = [array[rng.integers(0, n, (size, n))].mean(axis=1) for size in sizes]
+    parts = [array.take(rng.integers(0, n, (size, n))).mean(axis=1) for size in sizes]
     return np.concatenate(parts)
 
 

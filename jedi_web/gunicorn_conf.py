@@ -29,6 +29,13 @@ def when_ready(server: Any) -> None:
         _background.append(subprocess.Popen(command))  # noqa: S603 - our own command
 
 
+def post_worker_init(worker: Any) -> None:
+    # Here, because the settings can be read only now.
+    from jedi_web.ahead import load_beside
+
+    load_beside()
+
+
 def on_exit(server: Any) -> None:
     for process in _background:
         process.terminate()
