@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from django.db import transaction
@@ -54,7 +54,7 @@ class Draft:
     evaluation_features: NDArray[np.float64] | None = None
     """one row per evaluation image, in the same coordinates; for learners that are simulated"""
     target: NDArray[np.float64] | None = None
-    """w* (d + 1,), the bias last; the pool's own if left out"""
+    """w* (d + 1,), the bias last, for a constant of one; the pool's own if left out"""
     extractor: str = ""
     duplicates: int | None = None
     """how many groups of duplicates were found, if anybody looked"""
@@ -76,7 +76,9 @@ def create_dataset(
     order = np.random.default_rng(draft.seed).permutation(len(draft.teaching))
     teaching = [draft.teaching[row] for row in order]
     labels = [image.label for image in teaching]
-    pool = Pool(with_bias(draft.features[order]), labels, target=draft.target)
+    frame = Frame.of(draft.features)
+    target = None if draft.target is None else frame.target(draft.target)
+    pool = Pool(frame.features(draft.features[order]), labels, target=target)
     dataset = Dataset(
         name=draft.name,
         key=draft.key,
@@ -92,7 +94,8 @@ def create_dataset(
     try:
         _write_images(dataset, examples, [*teaching, *draft.evaluation])
         pools.save(dataset, pool)
-        _write_evaluation(dataset, draft)
+        if draft.evaluation_features is not None:
+            pools.save_evaluation(dataset, frame.features(draft.evaluation_features))
         draft.keep(dataset.folder)
         _save_rows(dataset, examples, on_saved)
     except BaseException:
@@ -101,24 +104,34 @@ def create_dataset(
     return dataset
 
 
-def _write_evaluation(dataset: Dataset, draft: Draft) -> None:
-    if draft.evaluation_features is not None:
-        seen_from_the_pool = draft.evaluation_features - draft.features.mean(axis=0)
-        pools.save_evaluation(dataset, with_constant(seen_from_the_pool))
-
-
 def next_version(name: str) -> int:
     newest = Dataset.objects.filter(name=name).aggregate(newest=Max("version"))["newest"]
     return (newest or 0) + 1
 
 
-def with_bias(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The features about their mean, with a constant one: teaching works on centred features only."""
-    return with_constant(features - features.mean(axis=0))
+@dataclass(frozen=True)
+class Frame:
+    """How a pool sees features: about their mean, with a constant for the bias.
 
+    The constant is as large as a typical entry. A one beside features of length one half would outweigh them in
+    every step of a learner, who would learn little else than which class came last.
+    """
 
-def with_constant(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.column_stack([features, np.ones(len(features))])
+    centre: NDArray[np.float64]
+    constant: float
+
+    @classmethod
+    def of(cls, features: NDArray[np.float64]) -> Self:
+        centre = features.mean(axis=0)
+        typical = float(np.sqrt(np.square(features - centre).mean()))
+        return cls(centre, typical or 1.0)
+
+    def features(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack([features - self.centre, np.full(len(features), self.constant)])
+
+    def target(self, concept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A concept for a constant of one, as one for this constant: margins stay."""
+        return np.append(concept[:-1], concept[-1] / self.constant)
 
 
 def _examples(

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from .arrays import FloatArray
+from .arrays import FloatArray, IntArray
 from .errors import BadSetting
 from .history import Past
 from .learner import LearningRate
@@ -26,8 +26,11 @@ from .pool import Pool
 
 # A logistic curve is nearly the distribution function of a Gaussian with this variance.
 LOGISTIC_VARIANCE = 8 / np.pi
+SQRT_2PI = float(np.sqrt(2 * np.pi))
 # Covariances are added up over so many models at a time: the matrices of 30 steps stay in the cache.
 GROUP = 15
+# A model with less than this share of the greatest weight is ruled out: it would decide nothing, and cost as much.
+RULED_OUT = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +88,21 @@ class Bank:
         betas = np.maximum(1 - (1 - beta) / memories, 0.0)
         return cls(factors, betas, firmness, -(off**2).sum(axis=0) / 2)
 
+    def only(self, models: IntArray) -> Self:
+        return type(self)(
+            self.factors[models],
+            self.betas[models],
+            self.firmness[models],
+            self.log_weights[models],
+        )
+
 
 @dataclass(frozen=True)
 class Posterior:
     """Concept and momentum before step t, as far as t−1 answers tell.
 
-    `weights` (m,) is what the answers make of the models of the bank. In each model, mean concept and
+    `bank` has the m models that the answers have not ruled out, `weights` (m,) is what they make of
+    them. In each model, mean concept and
     momentum are combinations of the shown examples X = `shown` (t−1, d), with the coefficients
     `concepts` and `momenta` (m, t−1). The covariances are those of the models, averaged by weight:
     Cov(w, w) = remainder·I + XᵀAX and Cov(w, v) = XᵀBX, where A is `spread` and B is `tie`.
@@ -120,40 +132,32 @@ def follow(
     pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
 ) -> Posterior:
     """The posterior to which a history leads."""
-    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
-    labels = pool.labels[past.examples]
-    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
-        follower.take(step, float(answer), float(label))
-    return follower.posterior()
+    return _followed(pool, past, beta, learning_rate, assumed).posterior()
 
 
 def foretold(
     pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
 ) -> FloatArray:
     """P(the learner says +1) before each answer of a history, shape (t−1,), in one pass over it."""
-    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
-    labels = pool.labels[past.examples]
-    evidence = [logsumexp(follower.log_weights)]
-    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
-        follower.take(step, float(answer), float(label))
-        evidence.append(logsumexp(follower.log_weights))
+    follower = _followed(pool, past, beta, learning_rate, assumed)
+    evidence = logsumexp(follower.log_weights(), axis=0)
     chance = np.exp(np.diff(evidence))
     return np.asarray(np.where(past.answers > 0, chance, 1 - chance))
 
 
 def told_by(
-    answer: float, mean: FloatArray, variance: FloatArray, firmness: FloatArray, guess: float
+    answer: float, mean: FloatArray, variance: FloatArray, doubt: FloatArray, guess: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The chance of an answer where the margin is N(u, V), its pull and its curvature, shape (m,).
 
     The margin given the answer has mean u + pull·V and variance V − curvature·V², exactly, with the
-    distribution function of a Gaussian in place of the logistic curve.
+    distribution function of a Gaussian in place of the logistic curve; `doubt` is its variance.
     """
-    scale = np.sqrt(LOGISTIC_VARIANCE / firmness**2 + variance)
-    agreement = answer * mean / scale
+    towards = answer / np.sqrt(doubt + variance)
+    agreement = towards * mean
     chance = guess / 2 + (1 - guess) * ndtr(agreement)
-    push = (1 - guess) * np.exp(-(agreement**2) / 2) / np.sqrt(2 * np.pi) / chance
-    return chance, answer * push / scale, push * (push + agreement) / scale**2
+    push = (1 - guess) / SQRT_2PI * np.exp(-0.5 * agreement**2) / chance
+    return chance, towards * push, push * (push + agreement) * towards**2
 
 
 def expected_answer(
@@ -173,19 +177,31 @@ def expected_slope(lean: FloatArray, variance: FloatArray) -> FloatArray:
     return np.asarray((1 - lean**2) / (4 * np.sqrt(1 + variance / LOGISTIC_VARIANCE)))
 
 
+def _followed(
+    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
+) -> "_Follower":
+    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
+    labels = pool.labels[past.examples]
+    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
+        follower.take(step, float(answer), float(label))
+    return follower
+
+
 class _Follower:
     """The recursion over the steps, for m models at once; steps count from 0 here.
 
     What is unknown is ξ_s = x_sᵀω_s, of prior covariance Q. What is learned, λ_s = y_s f_s, is linear in
     it: λ = `learned` − Sξ. What the answers tell is kept as coefficients of Q: `mean` is E[ξ], and row
-    s of D is Cov(ξ, u_s) before answer s.
+    s of D is Cov(ξ, u_s) before answer s. `learned` lies before the columns of S in `lessons`, and
+    `mean` above the rows of D in `told`, so that one product serves both.
     """
 
     def __init__(
         self, pool: Pool, past: Past, bank: Bank, learning_rate: LearningRate, assumed: Assumptions
     ) -> None:
         m, t = bank.factors.size, len(past)
-        self.bank, self.guess, self.log_weights = bank, assumed.guess, bank.log_weights
+        self.bank, self.guess = bank, assumed.guess
+        self.doubts = LOGISTIC_VARIANCE / bank.firmness**2
         self.shown = pool.features[past.examples]
         gram = self.shown @ self.shown.T
         # Of each entry of ω before each step, the one to come included.
@@ -193,21 +209,24 @@ class _Follower:
         self.Q = np.minimum.outer(self.variances[:-1], self.variances[:-1]) * gram
         self.decay, self.reach = _unrolled(bank, learning_rate, t)
         self.links = self.reach[:, :-1] * gram
-        self.S, self.D = np.zeros((2, m, t, t))
-        self.learned, self.curvatures, self.mean = np.zeros((3, m, t))
+        self.lessons, self.told = np.zeros((m, t, 1 + t)), np.zeros((m, 1 + t, t))
+        self.learned, self.S = self.lessons[:, :, 0], self.lessons[:, :, 1:]
+        self.mean, self.D = self.told[:, 0], self.told[:, 1:]
+        self.S[:] = self.D[:] = np.eye(t)
+        self.curvatures, self.chances = np.zeros((2, m, t))
 
     def take(self, s: int, answer: float, label: float) -> None:
         """Weigh answer s, then let the models learn the label."""
+        so_far = slice(s + 1)
         expected, mean, variance = self._margin(s)
-        chance, pull, curvature = told_by(answer, mean, variance, self.bank.firmness, self.guess)
-        self.log_weights = self.log_weights + np.log(chance)
-        self.mean[:, : s + 1] += pull[:, None] * self.D[:, s, : s + 1]
-        self.curvatures[:, s] = curvature
+        chance, pull, curvature = told_by(answer, mean, variance, self.doubts, self.guess)
+        self.chances[:, s], self.curvatures[:, s] = chance, curvature
+        self.mean[:, so_far] += pull[:, None] * self.D[:, s, so_far]
         mean, variance = mean + pull * variance, variance * (1 - curvature * variance)
         lean = expected_answer(mean, variance)
         slope = expected_slope(lean, variance)
         self.learned[:, s] = (label - lean) / 2 + slope * (mean - expected)
-        self.S[:, s, : s + 1] *= slope[:, None]
+        self.S[:, s, so_far] *= slope[:, None]
 
     def _margin(self, s: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The margin u_s if ξ were 0, its mean and its variance before the answer, (m,) each.
@@ -215,57 +234,67 @@ class _Follower:
         Leaves the dependence of u_s on ξ in row s of S, and its covariance with ξ in row s of D.
         """
         before, so_far = slice(s), slice(s + 1)
-        link, earlier = self.links[:, s, before], self.D[:, before, before]
-        self.S[:, s, s] = 1.0
-        self.S[:, s, before] = -np.vecmat(link, self.S[:, before, before])
-        along = self.S[:, s, so_far] @ self.Q[so_far, so_far]
-        known = self.curvatures[:, before] * np.matvec(earlier, along[:, before])
-        self.D[:, s, s] = 1.0
-        self.D[:, s, before] = self.S[:, s, before] - np.vecmat(known, earlier)
-        expected = np.vecdot(link, self.learned[:, before])
-        mean = expected + np.vecdot(along, self.mean[:, so_far])
-        variance = np.vecdot(along, self.D[:, s, so_far])
-        return expected, mean, np.maximum(variance, 0.0)
+        passed_on = np.vecmat(self.links[:, s, before], self.lessons[:, before, so_far])
+        expected, row, dual = passed_on[:, 0], self.S[:, s, so_far], self.D[:, s, so_far]
+        np.negative(passed_on[:, 1:], out=row[:, before])
+        along = row @ self.Q[so_far, so_far]
+        known = np.matvec(self.told[:, so_far, before], along[:, before])
+        told = self.curvatures[:, before] * known[:, 1:]
+        np.subtract(row[:, before], np.vecmat(told, self.D[:, before, before]), out=dual[:, before])
+        return expected, expected + known[:, 0], np.maximum(np.vecdot(along, dual), 0.0)
+
+    def log_weights(self) -> FloatArray:
+        """Of the models before each answer and after the last, not yet normalised; (m, t+1)."""
+        before = self.bank.log_weights[:, None]
+        return np.hstack([before, before + np.cumsum(np.log(self.chances), axis=1)])
 
     def posterior(self) -> Posterior:
         """What is believed after the last step taken."""
-        weights = np.exp(self.log_weights - self.log_weights.max())
-        weights /= weights.sum()
-        learned = self.learned - np.matvec(self.S, self.mean @ self.Q)
-        spread, tie = self._covariances(weights)
+        models, weights = self._left()
+        learned = self.learned[models] - np.matvec(self.S[models], self.mean[models] @ self.Q)
+        concepts = self.variances[:-1] * self.mean[models] + self.reach[models, -1] * learned
+        spread, tie = self._covariances(models, weights)
         return Posterior(
-            bank=self.bank,
+            bank=self.bank.only(models),
             weights=weights,
             shown=self.shown,
-            concepts=self.variances[:-1] * self.mean + self.reach[:, -1] * learned,
-            momenta=-self.decay * learned,
+            concepts=concepts,
+            momenta=-self.decay[models] * learned,
             spread=spread,
             tie=tie,
             remainder=float(self.variances[-1]),
         )
 
-    def _covariances(self, weights: FloatArray) -> FloatArray:
+    def _left(self) -> tuple[IntArray, FloatArray]:
+        """The models that are not ruled out, and their weights, which add up to one."""
+        log_weights = self.log_weights()[:, -1]
+        weights = np.exp(log_weights - log_weights.max())
+        models = np.flatnonzero(weights >= RULED_OUT)
+        return models, weights[models] / weights[models].sum()
+
+    def _covariances(self, models: IntArray, weights: FloatArray) -> FloatArray:
         """A and B of `Posterior`, stacked."""
-        groups = [slice(first, first + GROUP) for first in range(0, weights.size, GROUP)]
-        parts = [self._covariances_of(models, weights[models]) for models in groups]
+        groups = [slice(first, first + GROUP) for first in range(0, models.size, GROUP)]
+        parts = [self._covariances_of(models[group], weights[group]) for group in groups]
         return np.asarray(np.sum(parts, axis=0))
 
-    def _covariances_of(self, models: slice, weights: FloatArray) -> FloatArray:
+    def _covariances_of(self, models: IntArray, weights: FloatArray) -> FloatArray:
         """The part of some models in A and B.
 
-        Less their means, w = ω − Xᵀ diag(Γ) Sξ and v = Xᵀ diag(decay) Sξ. `w_with` and `v_with` are the
-        coefficients of their prior covariances with ξ, `w_told` and `v_told` of those with the
-        answered margins, which the answers reduce by their curvatures.
+        Less their means, w = ω − Xᵀ diag(Γ) Sξ and v = Xᵀ diag(decay) Sξ. `w_with` are the
+        coefficients of the prior covariance of w with ξ, `w_told` and `v_told` of those of w and v with
+        the answered margins, which the answers reduce by their curvatures.
         """
         reach, decay = self.reach[models, -1, :, None], self.decay[models, :, None]
         S, duals = self.S[models], self.D[models].mT
-        variances, shares = np.diag(self.variances[:-1]), weights[:, None, None]
+        variances, shares = self.variances[:-1], weights[:, None, None]
         learned = S @ self.Q
-        w_with, v_with = variances - reach * learned, decay * learned
-        w_told, v_told = w_with @ duals, v_with @ duals
+        answered = learned @ duals
+        w_with = np.diag(variances) - reach * learned
+        w_told, v_told = variances[:, None] * duals - reach * answered, decay * answered
         known = shares * w_told * self.curvatures[models, None]
         of_w, of_v = shares * reach * S, shares * decay * S
-        spread = -of_w.sum(axis=0) @ variances - _summed(w_with, of_w) - _summed(known, w_told)
+        spread = -of_w.sum(axis=0) * variances - _summed(w_with, of_w) - _summed(known, w_told)
         return np.stack([spread, _summed(w_with, of_v) - _summed(known, v_told)])
 
 

@@ -114,6 +114,8 @@ def visit(site: Site, browser: Browser) -> Iterator[Visit]:
         return visitor
 
     yield open_browser
+    for visitor in visitors:
+        visitor.hear_out()
     faults = [fault for visitor in visitors for fault in visitor.faults]
     for visitor in visitors:
         visitor.context.close()

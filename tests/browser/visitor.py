@@ -89,11 +89,17 @@ class Visitor:
         if message.type in {"error", "warning"}:
             self.faults.append(f"console {message.type}: {message.text}")
 
+    def hear_out(self) -> None:
+        """Playwright tells everything at once; WebDriver has to be asked."""
+        if ask := getattr(self.context, "hear_out", None):
+            ask()
+
     @contextmanager
     def expecting(self, pattern: str) -> Iterator[None]:
         """For trouble that the test makes: the browser itself writes of failed requests to the console."""
         before = len(self.faults)
         yield
+        self.hear_out()
         new = [fault for fault in self.faults[before:] if not re.search(pattern, fault)]
         self.faults[before:] = new
 

@@ -21,7 +21,13 @@ from teaching.engine import (
     teach,
 )
 from teaching.engine.history import Past
-from teaching.engine.tracking import Assumptions, expected_answer, expected_slope, told_by
+from teaching.engine.tracking import (
+    LOGISTIC_VARIANCE,
+    Assumptions,
+    expected_answer,
+    expected_slope,
+    told_by,
+)
 
 from .builders import make_pool, random_history
 from .tracked_oracle import followed, judged
@@ -101,10 +107,11 @@ def test_the_posterior_is_that_of_full_covariances():
 @pytest.mark.parametrize("answer", [-1, 1])
 @pytest.mark.parametrize("guess, firmness", [(0.05, 1.0), (0.4, 1.0), (0.1, 4.0)])
 def test_an_answer_moves_the_margin_as_bayes_rule_does(mean, variance, answer, guess, firmness):
+    doubt = LOGISTIC_VARIANCE / firmness**2
     chance, pull, curvature = (
         found[0]
         for found in told_by(
-            answer, np.array([mean]), np.array([variance]), np.array([firmness]), guess
+            answer, np.array([mean]), np.array([variance]), np.array([doubt]), guess
         )
     )
     u = np.linspace(-12, 12, 40_001) * np.sqrt(variance) + mean

@@ -81,7 +81,7 @@ def expected_error(mean, variance, y):
 
 
 def followed(pool, history, beta, rate, assumed):
-    """The bank after a history, with weights that add up to one."""
+    """What is left of the bank after a history, with weights that add up to one."""
     models = first_models(pool, beta, assumed)
     d = pool.features.shape[1]
     noise = assumed.drift * models[0].covariance[0, 0]
@@ -91,6 +91,7 @@ def followed(pool, history, beta, rate, assumed):
             weigh_answer(model, x, step.answer, assumed.guess)
             learn_label(model, x, y, model.factor * rate(t), noise)
     top = max(model.log_weight for model in models)
+    models = [model for model in models if exp(model.log_weight - top) >= 1e-4]
     total = sum(exp(model.log_weight - top) for model in models)
     weights = [exp(model.log_weight - top) / total for model in models]
     shared = sum(w * model.covariance for w, model in zip(weights, models, strict=True))

@@ -2,14 +2,14 @@
 
 import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .page import Page
 from .proxy import Proxy, Request, Response, forwarded, running_proxy
-from .wire import Wire
+from .wire import Refused, Wire
 
 # What the page reports is kept in the tab until a look at the page fetches it.
 REPORT = """
@@ -67,7 +67,7 @@ class Context:
         self.timeout_seconds = 30.0
         self.listeners: dict[str, list[Callable[[Any], Any]]] = {}
         self.binding: Callable[[Any, Any], Any] = lambda source, news: None
-        self.has_page = False
+        self.pages: list[Page] = []
         with ExitStack() as stack:
             self.home = Path(
                 stack.enter_context(tempfile.TemporaryDirectory(prefix="jedi-browser-"))
@@ -99,24 +99,30 @@ class Context:
         self.listeners.setdefault(event, []).append(listener)
 
     @property
-    def request(self) -> "Beside":
+    def request(self) -> Beside:
         return Beside()
 
     def set_offline(self, is_offline: bool) -> None:
         self.proxy.is_offline = is_offline
 
     def new_page(self) -> Page:
-        if self.has_page:
+        if self.pages:
             # Another window, not a tab: what is not in front gets no frames to draw.
             self.front = self.wire.post("/window/new", type="window")["handle"]
             self.wire.post("/window", handle=self.front)
-        self.has_page = True
         page = Page(self, self.front)
+        self.pages.append(page)
         page.set_viewport_size(self.viewport)
         return page
 
     def close(self) -> None:
         self.closing.close()
+
+    def hear_out(self) -> None:
+        """Fetches what pages have reported and nobody has asked for yet."""
+        for page in self.pages:
+            with suppress(Refused):
+                page.evaluate("null")
 
     # News, always told in the test's own thread
 

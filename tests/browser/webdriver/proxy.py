@@ -116,7 +116,7 @@ class Proxy:
         self.rules: list[Rule] = []
         self.first_scripts: list[str] = []
         self.is_offline = False
-        self.pages_on_the_way = 0
+        self.pages_on_the_way: list[Request] = []
         self.is_over = False
         self.port = 0
 
@@ -158,12 +158,13 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def pass_on(self, request: Request) -> None:
-        self.server.proxy.pages_on_the_way += request.is_for_a_page
+        pages = self.server.proxy.pages_on_the_way if request.is_for_a_page else []
+        pages.append(request)
         try:
             if reply := self.server.proxy.answer(request):
                 self.write(reply)
         finally:
-            self.server.proxy.pages_on_the_way -= request.is_for_a_page
+            pages.remove(request)
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_OPTIONS = take  # noqa: N815
 

@@ -22,8 +22,6 @@ class Refused(Exception):
 class Wire(Protocol):
     """One session. Commands go by WebDriver's paths, below the session's own."""
 
-    version: str
-
     def get(self, command: str) -> Any: ...
 
     def post(self, command: str, **body: Any) -> Any: ...
@@ -40,7 +38,6 @@ class HttpWire:
         wanted = {"alwaysMatch": capabilities | {"timeouts": SCRIPT_TIMEOUT}}
         begun = self.post("/session", capabilities=wanted)
         self.prefix = f"/session/{begun['sessionId']}"
-        self.version = begun["capabilities"]["browserVersion"]
 
     def get(self, command: str) -> Any:
         return self._send("GET", command)
@@ -88,8 +85,7 @@ class MarionetteWire:
         self.replies = self.socket.makefile("rb")
         self.sent = 0
         self._read()
-        begun = self._send("NewSession", {"timeouts": SCRIPT_TIMEOUT})
-        self.version = begun["capabilities"]["browserVersion"]
+        self._send("NewSession", {"timeouts": SCRIPT_TIMEOUT})
 
     def get(self, command: str) -> Any:
         return self._send(self.NAMES[f"GET {command}"], {})
