@@ -99,8 +99,7 @@ def _by_cholesky(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArr
     if pool.component_count > 1:
         # Where no label reaches, the system is singular and its solution of no use: any will do.
         diagonal += np.where(per_component(pool, mass) > 0, 0.0, pool.degrees + 1)
-    system = pool.affinity.toarray()
-    np.negative(system, out=system)
+    system = pool.negated_affinity.copy()
     system.flat[:: pool.n + 1] = diagonal
     # The lower triangle is a quarter faster than the upper one in the LAPACK that SciPy has.
     _, p, failed = lapack.dposv(system.T, positive, lower=1, overwrite_a=1)

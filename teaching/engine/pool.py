@@ -117,6 +117,11 @@ class Pool:
         return int(self.components.max()) + 1
 
     @cached_property
+    def negated_affinity(self) -> FloatArray:
+        """−A in full, (n, n), for pools so small that a step solves with all of it."""
+        return -self.affinity.toarray()
+
+    @cached_property
     def inverse(self) -> SharedInverse:
         """The dense inverse that the fast exact forms share: made by `save` or on first use."""
         return self._make_inverse(no_progress)

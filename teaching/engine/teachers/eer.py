@@ -67,7 +67,7 @@ def outlook(pool: Pool, past: Past) -> Outlook:
     if pool.n > INVERSE_LIMIT:
         raise PoolTooLarge(
             f"EER serves pools of up to {INVERSE_LIMIT} examples, and this one has {pool.n}; "
-            "JEDI, IMT and RT serve larger ones."
+            "JEDI, IMT, tracked and RT serve larger ones."
         )
     plus = np.full(pool.n, 0.5)
     # Where nothing is labelled yet, one label would be believed throughout the component.
