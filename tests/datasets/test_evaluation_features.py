@@ -25,7 +25,7 @@ def test_they_lie_in_the_space_of_the_pool(tmp_path, files):
     assert set(kept(dataset)) == set(examples.values_list("pk", flat=True))
     rows = np.array(list(kept(dataset).values()))
     assert rows.shape[1] == pool.dimensions
-    assert (rows[:, -1] == 1).all()
+    assert (rows[:, -1] == pool.features[0, -1]).all()
 
 
 def test_they_are_what_the_extractor_sees_about_the_pools_mean(tmp_path):

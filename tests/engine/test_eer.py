@@ -120,7 +120,7 @@ def test_a_used_up_pool_has_a_name():
 
 def test_a_pool_too_large_names_the_teachers_that_serve_it(monkeypatch):
     monkeypatch.setattr(eer_file, "INVERSE_LIMIT", 10)
-    with pytest.raises(PoolTooLarge, match="JEDI, IMT and RT"):
+    with pytest.raises(PoolTooLarge, match="JEDI, IMT, tracked and RT"):
         eer().choose(make_pool(11), [], np.random.default_rng(0))
 
 
