@@ -30,6 +30,7 @@ class Ground(StrEnum):
     CHANCE = "chance"
     SPLIT = "diversity and usefulness"
     RISK = "risk"
+    LIKENESS = "likeness"
     SCORE = "score"
 
 
@@ -75,6 +76,8 @@ class Reason:
     def ground(self) -> Ground:
         if self.choice.is_cold_start:
             return Ground.COLD_START
+        if (self.judgement.likeness or 0.0) > 0.5:
+            return Ground.LIKENESS
         by_default = Ground.SCORE if self.judgement.diversity is None else Ground.SPLIT
         return GROUNDS.get(self.teacher.name, by_default)
 

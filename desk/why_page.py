@@ -142,7 +142,8 @@ def interval(one: Candidate) -> str:
 
 def learner_words(reason: Reason) -> list[tuple[str, str]]:
     """Which learner a teacher thinks it has, beside what the study assumes."""
-    rate, beta = reason.judgement.learner_rate, reason.judgement.learner_beta
+    judgement = reason.judgement
+    rate, beta, likeness = judgement.learner_rate, judgement.learner_beta, judgement.likeness
     if rate is None or beta is None:
         return []
     assumed = reason.teacher.learning_rate.initial
@@ -151,6 +152,7 @@ def learner_words(reason: Reason) -> list[tuple[str, str]]:
         ("the study’s", wording.decimal(assumed, 3)),
         ("memory decay β it settled on", wording.decimal(beta, 3)),
         ("the memory test’s", wording.decimal(reason.teacher.beta, 3)),
+        ("chance that the worker goes by likeness, not by a rule", wording.share(likeness)),
     ]
 
 

@@ -117,6 +117,11 @@ class Pool:
         return int(self.components.max()) + 1
 
     @cached_property
+    def agreement(self) -> FloatArray:
+        """How much more an example is tied to its own class than to the other, shape (n,)."""
+        return np.asarray(self.labels * (self.affinity @ self.labels))
+
+    @cached_property
     def negated_affinity(self) -> FloatArray:
         """−A in full, (n, n), for pools so small that a step solves with all of it."""
         return -self.affinity.toarray()

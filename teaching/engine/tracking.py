@@ -12,7 +12,7 @@ linear system in t numbers, so a Gaussian over 2d numbers is kept, exactly, in m
 for each step. docs/algorithm.md derives it in the same letters.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from .arrays import FloatArray, IntArray
 from .errors import BadSetting
 from .history import Past
 from .learner import LearningRate
+from .likeness import Memories, chance_of_likeness, remember
 from .pool import Pool
 
 # A logistic curve is nearly the distribution function of a Gaussian with this variance.
@@ -41,30 +42,32 @@ class Assumptions:
     lies between 0.38 and 0.62 for two examples in three.
     drift: the variance that each step adds to the concept, as a share of the first.
     guess: the chance that an answer is the toss of a coin.
-    rates, memories: the learners of the bank, as factors of the study's η₀ and of the participant's
-    n̄ = 1/(1−β). rate_doubt, memory_doubt: within these factors the truth lies two times out of three.
+    rates, spans: the learners of the bank, as factors of the study's η₀ and of the participant's
+    n̄ = 1/(1−β). rate_doubt, span_doubt: within these factors the truth lies two times out of three.
     firmness: how many times firmer than p the learners of the bank answer: 1 as the paper's
     learner, 4 with hardly a doubt.
+    memories: learners who form no concept and go by likeness instead.
     """
 
     conviction: float = 0.5
     drift: float = 0.01
     guess: float = 0.1
     rates: tuple[float, ...] = (0.4, 0.4**0.5, 1.0, 2.5**0.5, 2.5)
-    memories: tuple[float, ...] = (1 / 1.5, 1.0, 1.5)
+    spans: tuple[float, ...] = (1 / 1.5, 1.0, 1.5)
     rate_doubt: float = 2.0
-    memory_doubt: float = 1.5
+    span_doubt: float = 1.5
     firmness: tuple[float, ...] = (1.0, 4.0)
+    memories: Memories = field(default_factory=Memories)
 
     def __post_init__(self) -> None:
         if not (self.conviction >= 0 and self.drift >= 0 and 0 < self.guess < 1):
             raise BadSetting(
                 "Conviction and drift are 0 or above; the chance to guess is in (0, 1)."
             )
-        for factors in (self.rates, self.memories, self.firmness):
+        for factors in (self.rates, self.spans, self.firmness):
             if not factors or min(factors) <= 0:
-                raise BadSetting("A bank has rates, memories and firmness, all of them above 0.")
-        if not (self.rate_doubt > 1 and self.memory_doubt > 1):
+                raise BadSetting("A bank has rates, spans and firmness, all of them above 0.")
+        if not (self.rate_doubt > 1 and self.span_doubt > 1):
             raise BadSetting("A doubt is a factor above 1.")
 
 
@@ -80,12 +83,12 @@ class Bank:
     @classmethod
     def around(cls, beta: float, assumed: Assumptions) -> Self:
         """The models around a study's learning rate and a participant's β."""
-        grid = np.meshgrid(assumed.rates, assumed.memories, assumed.firmness, indexing="ij")
-        factors, memories, firmness = (axis.ravel() for axis in grid)
-        doubts = np.log([assumed.rate_doubt, assumed.memory_doubt])
-        off = np.log([factors, memories]) / doubts[:, None]
+        grid = np.meshgrid(assumed.rates, assumed.spans, assumed.firmness, indexing="ij")
+        factors, spans, firmness = (axis.ravel() for axis in grid)
+        doubts = np.log([assumed.rate_doubt, assumed.span_doubt])
+        off = np.log([factors, spans]) / doubts[:, None]
         # A memory of less than one example is none.
-        betas = np.maximum(1 - (1 - beta) / memories, 0.0)
+        betas = np.maximum(1 - (1 - beta) / spans, 0.0)
         return cls(factors, betas, firmness, -(off**2).sum(axis=0) / 2)
 
     def only(self, models: IntArray) -> Self:
@@ -116,6 +119,8 @@ class Posterior:
     spread: FloatArray
     tie: FloatArray
     remainder: float
+    evidence: float
+    """the log chance of all answers, whichever model of the bank it is"""
 
     @property
     def rate_factor(self) -> float:
@@ -139,9 +144,11 @@ def foretold(
     pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
 ) -> FloatArray:
     """P(the learner says +1) before each answer of a history, shape (t−1,), in one pass over it."""
-    follower = _followed(pool, past, beta, learning_rate, assumed)
-    evidence = logsumexp(follower.log_weights(), axis=0)
-    chance = np.exp(np.diff(evidence))
+    tracked = _followed(pool, past, beta, learning_rate, assumed).evidence()
+    remembered = remember(pool, past, assumed.guess, assumed.memories).evidence
+    likeness = chance_of_likeness(assumed.memories, remembered, tracked)[:-1]
+    told = np.exp(np.diff([tracked, remembered]))
+    chance = (1 - likeness) * told[0] + likeness * told[1]
     return np.asarray(np.where(past.answers > 0, chance, 1 - chance))
 
 
@@ -248,6 +255,11 @@ class _Follower:
         before = self.bank.log_weights[:, None]
         return np.hstack([before, before + np.cumsum(np.log(self.chances), axis=1)])
 
+    def evidence(self) -> FloatArray:
+        """The log chance of all answers before each step, the one to come included, shape (t+1,)."""
+        told = logsumexp(self.log_weights(), axis=0)
+        return np.asarray(told - told[0])
+
     def posterior(self) -> Posterior:
         """What is believed after the last step taken."""
         models, weights = self._left()
@@ -263,6 +275,7 @@ class _Follower:
             spread=spread,
             tie=tie,
             remainder=float(self.variances[-1]),
+            evidence=float(self.evidence()[-1]),
         )
 
     def _left(self) -> tuple[IntArray, FloatArray]:

@@ -1,6 +1,6 @@
 """Why an image was shown: the numbers behind the page, against slow forms and the stored steps."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ from evaluation.drawing import Circle, Rect, Text
 from studies.models import Participant
 from studies.seeds import generator
 from teaching import pools, services
-from teaching.engine import TEACHERS, PoolExhausted, Shown, make_teacher
+from teaching.engine import TEACHERS, Assumptions, PoolExhausted, Shown, make_teacher
+from teaching.engine.likeness import Memories
 from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
 from tests.engine import oracles
@@ -217,6 +218,23 @@ def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_se
         assert one.p_low < one.p_high
     assert reason.judgement.learner_rate > 0
     assert 0 <= reason.judgement.learner_beta < 1
+
+
+@pytest.mark.django_db
+def test_a_choice_for_somebody_who_goes_by_likeness_says_so(researcher, monkeypatch):
+    participant, own = taught_by("tracked"), services.teacher_of
+    convinced = Assumptions(memories=Memories(prior=1 - 1e-12))
+
+    def teacher_of(one):
+        teacher = own(one)
+        return replace(teacher, assumptions=convinced) if one.arm == "tracked" else teacher
+
+    monkeypatch.setattr(services, "teacher_of", teacher_of)
+    _, reason, _ = at_step(participant, 10)
+    assert reason.ground is Ground.LIKENESS
+    page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
+    assert "speak for a worker who goes by <b>likeness</b>" in page
+    assert "100.0\N{NO-BREAK SPACE}%" in page
 
 
 # Drawings

@@ -21,6 +21,7 @@ from teaching.engine import (
     teach,
 )
 from teaching.engine.history import Past
+from teaching.engine.likeness import Memories
 from teaching.engine.tracking import (
     LOGISTIC_VARIANCE,
     Assumptions,
@@ -33,7 +34,7 @@ from .builders import make_pool, random_history
 from .tracked_oracle import followed, judged
 
 RATE = LearningRate(0.7, 20)
-CERTAIN = Assumptions(conviction=0.0, drift=0.0, rates=(1.0,), memories=(1.0,), firmness=(1.0,))
+CERTAIN = Assumptions(conviction=0.0, drift=0.0, rates=(1.0,), spans=(1.0,), firmness=(1.0,))
 
 
 def tracked(**settings):
@@ -139,7 +140,7 @@ def test_the_expected_answer_is_within_two_hundredths_of_quadrature(mean, varian
 def test_scores_are_the_distances_that_samples_of_the_posterior_leave():
     pool = make_pool(12, 3)
     history = random_history(12, 10)
-    assumed = Assumptions(conviction=0.6, rates=(0.8, 1.5), memories=(1.0,), firmness=(1.0,))
+    assumed = Assumptions(conviction=0.6, rates=(0.8, 1.5), spans=(1.0,), firmness=(1.0,))
     teacher = tracked(assumptions=assumed, repeat_window=0)
     models, weights, _, _ = followed(pool, history, 0.75, RATE, assumed)
     shared = sum(weight * model.covariance for weight, model in zip(weights, models, strict=True))
@@ -243,7 +244,9 @@ def test_answers_against_the_model_leave_it_less_weight():
 
 def test_p_is_half_before_the_first_answer_and_its_interval_is_the_prior():
     pool = make_pool(20)
-    choice = tracked(cold_start=0).choose(pool, [], np.random.default_rng(0))
+    assumed = Assumptions(memories=Memories(prior=0.0))
+    teacher = tracked(cold_start=0, assumptions=assumed)
+    choice = teacher.choose(pool, [], np.random.default_rng(0))
     margin = 0.5 * np.sqrt(pool.squared_norms[choice.example] / pool.squared_norms.mean())
     assert choice.p == 0.5
     # Half of the bank answers four times as firmly as the other half.
@@ -269,6 +272,7 @@ def test_a_choice_says_which_learner_it_was_made_for():
         assert choice.learner_rate == pytest.approx(RATE.initial * found.rate_factor)
         assert choice.learner_beta == pytest.approx(found.beta)
         assert choice.p_low < choice.p < choice.p_high
+        assert 0 < choice.likeness < 0.5
     assert choice.learning_rate == RATE(13)
     assert choice.score == pytest.approx(choice.diversity - choice.usefulness)
 
@@ -354,10 +358,10 @@ def test_scaling_features_against_the_learning_rate_changes_no_choice():
         {"guess": 0.0},
         {"guess": 1.0},
         {"rates": ()},
-        {"memories": (0.0, 1.0)},
+        {"spans": (0.0, 1.0)},
         {"firmness": (-1.0,)},
         {"rate_doubt": 1.0},
-        {"memory_doubt": float("nan")},
+        {"span_doubt": float("nan")},
     ],
 )
 def test_an_assumption_outside_its_range_is_refused_by_name(wrong):

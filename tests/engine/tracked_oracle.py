@@ -1,4 +1,4 @@
-"""The tracked teacher written from its definition: full covariances, one model and one example at a time."""
+"""The tracked teacher written from its definition: full covariances, one model, memory and example at a time."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -24,14 +24,14 @@ def first_models(pool, beta, assumed):
     d = pool.features.shape[1]
     mean_square = np.mean([x @ x for x in pool.features])
     models = []
-    for factor, memory, firmness in product(assumed.rates, assumed.memories, assumed.firmness):
+    for factor, span, firmness in product(assumed.rates, assumed.spans, assumed.firmness):
         covariance = np.zeros((2 * d, 2 * d))
         covariance[:d, :d] = assumed.conviction**2 / mean_square * np.eye(d)
-        off = (log(factor) / log(assumed.rate_doubt), log(memory) / log(assumed.memory_doubt))
+        off = (log(factor) / log(assumed.rate_doubt), log(span) / log(assumed.span_doubt))
         models.append(
             Model(
                 factor,
-                max(1 - (1 - beta) / memory, 0),
+                max(1 - (1 - beta) / span, 0),
                 firmness,
                 -(off[0] ** 2) / 2 - off[1] ** 2 / 2,
                 np.zeros(2 * d),
@@ -80,16 +80,22 @@ def expected_error(mean, variance, y):
     return f, kappa * f * (1 - f)
 
 
-def followed(pool, history, beta, rate, assumed):
-    """What is left of the bank after a history, with weights that add up to one."""
+def followed_all(pool, history, beta, rate, assumed):
+    """The whole bank after a history."""
     models = first_models(pool, beta, assumed)
-    d = pool.features.shape[1]
     noise = assumed.drift * models[0].covariance[0, 0]
     for t, step in enumerate(history, start=1):
         x, y = pool.features[step.example], pool.labels[step.example]
         for model in models:
             weigh_answer(model, x, step.answer, assumed.guess)
             learn_label(model, x, y, model.factor * rate(t), noise)
+    return models
+
+
+def followed(pool, history, beta, rate, assumed):
+    """What is left of the bank after a history, with weights that add up to one."""
+    models = followed_all(pool, history, beta, rate, assumed)
+    d = pool.features.shape[1]
     top = max(model.log_weight for model in models)
     models = [model for model in models if exp(model.log_weight - top) >= 1e-4]
     total = sum(exp(model.log_weight - top) for model in models)
@@ -100,6 +106,15 @@ def followed(pool, history, beta, rate, assumed):
 
 def judged(pool, history, beta, rate, assumed):
     """Scores and p of every example, (n,) each."""
+    likeness = goes_by_likeness(pool, history, beta, rate, assumed)
+    scores, p = judged_by_concept(pool, history, beta, rate, assumed)
+    if likeness < 1e-4:
+        return scores, p
+    typical, p_by_likeness = judged_by_likeness(pool, history, assumed)
+    return typical if likeness > 0.5 else scores, (1 - likeness) * p + likeness * p_by_likeness
+
+
+def judged_by_concept(pool, history, beta, rate, assumed):
     models, weights, spread, tie = followed(pool, history, beta, rate, assumed)
     scores, chances = [], []
     for x, y in zip(pool.features, pool.labels, strict=True):
@@ -115,6 +130,60 @@ def judged(pool, history, beta, rate, assumed):
             chance += weight * (assumed.guess / 2 + (1 - assumed.guess) * says_plus)
         scores.append(score)
         chances.append(chance)
+    return np.array(scores), np.array(chances)
+
+
+def goes_by_likeness(pool, history, beta, rate, assumed):
+    """Bayes' rule for the two hypotheses, from the chance of all answers under each."""
+    first = first_models(pool, beta, assumed)
+    last = followed_all(pool, history, beta, rate, assumed)
+    concept = sum(exp(m.log_weight) for m in last) / sum(exp(m.log_weight) for m in first)
+    chances = [
+        exp(log_chance(pool, history, model, assumed.guess)) for model in memory_models(assumed)
+    ]
+    likeness = assumed.memories.prior * sum(chances) / len(chances)
+    return likeness / (likeness + (1 - assumed.memories.prior) * concept)
+
+
+def memory_models(assumed):
+    return list(product(assumed.memories.widths, assumed.memories.fadings))
+
+
+def log_chance(pool, history, model, guess):
+    """Of all answers, by memories (width, fading) alone."""
+    total = 0.0
+    for s, step in enumerate(history):
+        p = by_likeness(pool, history[:s], pool.features[step.example], model)
+        total += log(guess / 2 + (1 - guess) * (p if step.answer > 0 else 1 - p))
+    return total
+
+
+def by_likeness(pool, history, x, model):
+    """P(+1) of somebody who compares x with what was shown."""
+    width, fading = model
+    apart = 2 * np.mean([z @ z for z in pool.features])
+    plus = total = 0.0
+    for age, step in enumerate(reversed(history)):
+        away = x - pool.features[step.example]
+        strength = fading**age * exp(-(away @ away) / (width * apart))
+        total += strength
+        plus += strength * (pool.labels[step.example] > 0)
+    share = plus / total if total > 0 else 0.5
+    share = min(max(share, 0.02), 0.98)
+    return share**4 / (share**4 + (1 - share) ** 4)
+
+
+def judged_by_likeness(pool, history, assumed):
+    best = max(
+        memory_models(assumed), key=lambda model: log_chance(pool, history, model, assumed.guess)
+    )
+    affinity = pool.affinity.toarray()
+    scores, chances = [], []
+    for i, (x, y) in enumerate(zip(pool.features, pool.labels, strict=True)):
+        p = by_likeness(pool, history, x, best)
+        tied = sum(affinity[i, j] * y * pool.labels[j] for j in range(pool.n))
+        scores.append(-(1 - p if y > 0 else p) * max(tied, 0))
+        chances.append(assumed.guess / 2 + (1 - assumed.guess) * p)
     return np.array(scores), np.array(chances)
 
 

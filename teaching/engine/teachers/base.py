@@ -32,6 +32,7 @@ class Judgement:
     p_high: FloatArray | None = None
     learner_rate: float | None = None
     learner_beta: float | None = None
+    likeness: float | None = None
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,9 @@ class Choice:
     Tracked score = diversity − usefulness.
 
     Tracked says more: nine times out of ten the learner's p lies between `p_low` and `p_high`, and
-    `learner_rate` (η₀) and `learner_beta` are what the answers so far make of the learner.
+    `learner_rate` (η₀) and `learner_beta` are what the answers so far make of the learner. `likeness`
+    is the chance that the learner has no concept and goes by likeness; above ½ it decides the
+    choice, and the rest is None.
     """
 
     example: int
@@ -59,6 +62,7 @@ class Choice:
     p_high: float | None = None
     learner_rate: float | None = None
     learner_beta: float | None = None
+    likeness: float | None = None
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
 
     def rank_of(self, example: int) -> int:
@@ -173,6 +177,7 @@ class Teacher(ABC):
             p_high=of_example(judgement.p_high),
             learner_rate=judgement.learner_rate,
             learner_beta=judgement.learner_beta,
+            likeness=judgement.likeness,
             scores=judgement.scores,
         )
 

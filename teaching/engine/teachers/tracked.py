@@ -8,8 +8,17 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..history import Past, Shown
+from ..likeness import Remembered, chance_of_likeness, remember
 from ..pool import Pool
-from ..tracking import Assumptions, Posterior, expected_answer, expected_slope, follow, foretold
+from ..tracking import (
+    RULED_OUT,
+    Assumptions,
+    Posterior,
+    expected_answer,
+    expected_slope,
+    follow,
+    foretold,
+)
 from .base import Judgement, Teacher
 
 # Within so many standard deviations a Gaussian lies nine times out of ten.
@@ -28,6 +37,9 @@ class Tracked(Teacher):
 
         E[η² (‖a‖² − 2β aᵀv)] − E[2η aᵀ(w* − w)]
         ── diversity (T₁) ───   ── usefulness (T₂)
+
+    Where the answers speak for a learner without a concept, who goes by likeness, it shows what that
+    learner gets wrong and what is typical of its class.
     """
 
     name: ClassVar[str] = "tracked"
@@ -52,22 +64,43 @@ class Tracked(Teacher):
         return self.judge(pool, past).p
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
-        """Score every example by the distance that it is expected to leave."""
+        """Believe both hypotheses by their weights, and score every example by the likelier one."""
         posterior = self._follow(pool, past)
-        eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
-        guess = self.assumptions.guess
-        blocks = [block.judge(eta, guess) for block in _blocks(pool, posterior)]
-        p, low, high, diversity, usefulness = np.concatenate(blocks, axis=1)
-        return Judgement(
-            p,
-            diversity - usefulness,
-            diversity,
-            usefulness,
-            p_low=low,
-            p_high=high,
+        remembered = remember(pool, past, self.assumptions.guess, self.assumptions.memories)
+        likeness = self._likeness(posterior, remembered)
+        belief, diversity, usefulness = self._by_concept(pool, past, posterior)
+        scores = diversity - usefulness
+        judgement = Judgement(belief[0], scores, diversity, usefulness, likeness=likeness)
+        if likeness >= RULED_OUT:
+            p = remembered.answers(pool)
+            belief = (1 - likeness) * belief + likeness * self._with_guesses(p)
+            if likeness > 0.5:
+                judgement = Judgement(belief[0], _typical_errors(pool, p), likeness=likeness)
+        return replace(
+            judgement,
+            p=belief[0],
+            p_low=belief[1],
+            p_high=belief[2],
             learner_rate=self.learning_rate.initial * posterior.rate_factor,
             learner_beta=posterior.beta,
         )
+
+    def _likeness(self, posterior: Posterior, remembered: Remembered) -> float:
+        """The chance that the learner goes by likeness."""
+        evidence = remembered.evidence[-1:], np.array([posterior.evidence])
+        return float(chance_of_likeness(self.assumptions.memories, *evidence)[0])
+
+    def _by_concept(
+        self, pool: Pool, past: Past, posterior: Posterior
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """p with its interval (3, n), diversity and usefulness (n,) for somebody with a concept."""
+        eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
+        judged = np.concatenate([block.judge(eta) for block in _blocks(pool, posterior)], axis=1)
+        return self._with_guesses((1 + judged[:3]) / 2), judged[3], judged[4]
+
+    def _with_guesses(self, p: FloatArray) -> FloatArray:
+        guess = self.assumptions.guess
+        return guess / 2 + (1 - guess) * p
 
     def judge_cold(self, pool: Pool, past: Past) -> Judgement:
         """The same belief, without a rule."""
@@ -76,6 +109,12 @@ class Tracked(Teacher):
 
     def _follow(self, pool: Pool, past: Past) -> Posterior:
         return follow(pool, past, self.beta, self.learning_rate, self.assumptions)
+
+
+def _typical_errors(pool: Pool, p: FloatArray) -> FloatArray:
+    """What somebody who goes by likeness gets wrong, weighed by how many of its class are like it."""
+    wrong = np.where(pool.labels > 0, 1 - p, p)
+    return np.asarray(-wrong * np.maximum(pool.agreement, 0.0))
 
 
 def _blocks(pool: Pool, posterior: Posterior) -> Iterator["_Block"]:
@@ -103,11 +142,9 @@ class _Block:
         self.slopes = expected_slope(leans, self.variances[:, None])
         self.pulls = (self.labels[:, None] - leans) / 2
 
-    def judge(self, eta: FloatArray, guess: float) -> FloatArray:
-        """p, its interval, diversity and usefulness, shape (5, k), for the rate of each model (m,)."""
-        leans = np.stack([self.lean(), *self.interval()])
-        chances = (1 + (1 - guess) * leans) / 2
-        return np.vstack([chances, self.diversity(eta), self.usefulness(eta)])
+    def judge(self, eta: FloatArray) -> FloatArray:
+        """2p − 1, its interval, diversity and usefulness, shape (5, k), for the rate of each model (m,)."""
+        return np.stack([self.lean(), *self.interval(), self.diversity(eta), self.usefulness(eta)])
 
     def lean(self) -> FloatArray:
         """2E[p] − 1 over all models, for answers as firm as theirs, shape (k,)."""

@@ -1,0 +1,120 @@
+"""The other hypothesis about a learner: no concept, but likeness to what was shown.
+
+Somebody who goes by likeness remembers every example with its label, fading with its age, and answers
+by the class of those that are most alike. docs/algorithm.md says how the hypotheses are weighed.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit, logit, logsumexp
+
+from .arrays import BoolArray, FloatArray
+from .errors import BadSetting
+from .history import Past
+from .pool import Pool
+
+# Answers are so many times firmer than the shares of the classes in memory, which are taken for no surer than this.
+FIRMNESS = 4.0
+SUREST = 0.98
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memories:
+    """Learners who go by likeness, as they may be.
+
+    prior: the chance that a learner is one of them. widths: how far likeness reaches, as shares of the
+    mean squared distance between two examples. fadings: what is left of a memory after a step.
+    """
+
+    prior: float = 0.1
+    widths: tuple[float, ...] = (0.04, 0.08, 0.16)
+    fadings: tuple[float, ...] = (0.9, 0.97)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.prior < 1:
+            raise BadSetting("The chance that a learner goes by likeness lies in [0, 1).")
+        if not (self.widths and self.fadings and min(self.widths) > 0):
+            raise BadSetting("Likeness has widths above 0, and fadings.")
+        if not all(0 < fading <= 1 for fading in self.fadings):
+            raise BadSetting("What is left of a memory after a step is a share in (0, 1].")
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What a history makes of the k models of learners who go by likeness.
+
+    `widths` and `fadings` (k,); `shown` (t−1, d) and `is_plus` (t−1,) are what they remember;
+    `log_chances` (k, t): the log chance of all answers before each step, the one to come included.
+    """
+
+    widths: FloatArray
+    fadings: FloatArray
+    shown: FloatArray
+    is_plus: BoolArray
+    log_chances: FloatArray
+
+    @property
+    def evidence(self) -> FloatArray:
+        """The log chance of all answers before each step, whichever model it is, shape (t,)."""
+        return np.asarray(logsumexp(self.log_chances, axis=0) - math.log(self.widths.size))
+
+    def answers(self, pool: Pool) -> FloatArray:
+        """P(+1) of every example by the likeliest model, shape (n,)."""
+        best = int(np.argmax(self.log_chances[:, -1]))
+        lengths = np.vecdot(self.shown, self.shown)
+        products = pool.features @ self.shown.T
+        squared = pool.squared_norms[:, None] + lengths - 2 * products
+        ages = np.arange(len(self.shown))[::-1]
+        strengths = _strengths(squared, ages, self.widths[best], self.fadings[best])
+        return _answers(strengths, self.is_plus)
+
+
+def remember(pool: Pool, past: Past, guess: float, memories: Memories) -> Remembered:
+    """Follow a history with the memories of each model; an answer is a guess with chance `guess`."""
+    grid = np.meshgrid(memories.widths, memories.fadings, indexing="ij")
+    widths, fadings = _distance(pool) * grid[0].ravel(), grid[1].ravel()
+    shown, is_plus = pool.features[past.examples], pool.labels[past.examples] > 0
+    lengths = np.vecdot(shown, shown)
+    squared = lengths[:, None] + lengths - 2 * shown @ shown.T
+    steps = np.arange(len(past))
+    ages = steps[:, None] - 1 - steps
+    strengths = _strengths(squared, ages, widths[:, None, None], fadings[:, None, None])
+    p = _answers(strengths, is_plus)
+    chances = guess / 2 + (1 - guess) * np.where(past.answers > 0, p, 1 - p)
+    none_yet = np.zeros((widths.size, 1))
+    log_chances = np.hstack([none_yet, np.cumsum(np.log(chances), axis=1)])
+    return Remembered(widths, fadings, shown, is_plus, log_chances)
+
+
+def chance_of_likeness(
+    memories: Memories, remembered: FloatArray, tracked: FloatArray
+) -> FloatArray:
+    """How probably a learner goes by likeness, from the evidence (t,) for it and for a concept."""
+    if memories.prior == 0:
+        return np.zeros_like(tracked)
+    return np.asarray(expit(logit(memories.prior) + remembered - tracked))
+
+
+def _strengths(
+    squared: FloatArray, ages: npt.NDArray[np.integer], width: FloatArray, fading: FloatArray
+) -> FloatArray:
+    """How strongly each memory speaks at each example; those to come (of negative age) do not."""
+    likeness = np.exp(-np.maximum(squared, 0.0) / width)
+    return np.asarray(np.where(ages >= 0, likeness * fading ** np.maximum(ages, 0), 0.0))
+
+
+def _answers(strengths: FloatArray, is_plus: BoolArray) -> FloatArray:
+    """P(+1) from the strengths (…, t) of memories, as firm as answers are; ½ where nothing speaks."""
+    total = strengths.sum(axis=-1)
+    half = np.full_like(total, 0.5)
+    share = np.divide(strengths @ is_plus, total, out=half, where=total > 0)
+    return np.asarray(expit(FIRMNESS * logit(np.clip(share, 1 - SUREST, SUREST))))
+
+
+def _distance(pool: Pool) -> float:
+    """The mean squared distance between two examples: of centred features, twice the mean square."""
+    apart = 2 * float(pool.squared_norms.mean())
+    return apart if apart > 0 else 1.0
