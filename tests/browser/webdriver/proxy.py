@@ -78,10 +78,10 @@ class Route:
         self.reply = forwarded(self.request)
         self.decided.set()
 
-    def fulfill(self, status: int, **reply: Any) -> None:
+    def fulfill(self, status: int, headers: dict[str, str] | None = None, **reply: Any) -> None:
         content = json.dumps(reply["json"]).encode()
-        headers = [("Content-Type", "application/json")]
-        self.reply = Response(self.request.url, status, headers, content)
+        told = {"Content-Type": "application/json"} | (headers or {})
+        self.reply = Response(self.request.url, status, [*told.items()], content)
         self.decided.set()
 
 
