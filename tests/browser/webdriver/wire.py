@@ -113,5 +113,7 @@ class MarionetteWire:
         """A number, a colon, and so many bytes of JSON."""
         length = b""
         while not length.endswith(b":"):
-            length += self.replies.read(1)
+            if not (byte := self.replies.read(1)):
+                raise ConnectionError("Firefox has gone away.")
+            length += byte
         return json.loads(self.replies.read(int(length[:-1])))
