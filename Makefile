@@ -54,7 +54,7 @@ lint: $(VENV)/.installed-dev
 # The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
 # may stumble over a busy machine: what failed is tried once more, alone, and must pass then.
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
-	$(BIN)/pytest -n 2 --ignore=tests/browser
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser
 	$(BIN)/pytest -n 2 tests/browser || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser
 
 # Chromium for the browser tests, from the system's packages when we may install them.

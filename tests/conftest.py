@@ -1,20 +1,51 @@
 """What tests share: a Postgres of our own, deployed sites on both databases, and clean ground."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.cache import cache
+from django.db import transaction
 from django.test import Client
 
 from tests.postgres import Postgres, running_postgres
 from tests.site import Site, running_site
 
 
+# Whoever asks for one of these waits for programs to start.
+DEPLOYED = {"site", "sqlite_site", "postgres_site", "postgres", "workplace"}
+
+MakeOnce = Callable[[Callable[[], Any]], Any]
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(settings.JEDI_DATA_DIR, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With `--dist loadgroup`, the tests of a group run in one process and share what is made for them."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    # The longest group begins first, so that nobody waits for it in the end.
+    items.sort(key=lambda item: group_of(item) != "deployed")
+
+
+def group_of(item: pytest.Item) -> str:
+    names = set(getattr(item, "fixturenames", ()))
+    if names & DEPLOYED:
+        return "deployed"
+    # These empty the database, also of what migrations put there: they follow all that need it.
+    if names & {"transactional_db", "live_server"} or commits(item):
+        return "committing"
+    return item.nodeid.split("::")[0]
+
+
+def commits(item: pytest.Item) -> bool:
+    marker = item.get_closest_marker("django_db")
+    return marker is not None and bool(marker.kwargs.get("transaction"))
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +76,22 @@ def postgres_site(postgres: Postgres) -> Iterator[Site]:
 def site(request: pytest.FixtureRequest) -> Site:
     """A deployed site, once on each database: two processes of sixteen threads."""
     return request.getfixturevalue(f"{request.param}_site")
+
+
+@pytest.fixture(scope="module")
+def make_once(django_db_setup: None, django_db_blocker: Any) -> Iterator[MakeOnce]:
+    """Calls what makes rows for all tests of a file; every test undoes its own changes to them."""
+    with ExitStack() as made:
+
+        def make(maker: Callable[[], Any]) -> Any:
+            with django_db_blocker.unblock():
+                return maker()
+
+        make(lambda: made.enter_context(transaction.atomic()))
+        yield make
+        with django_db_blocker.unblock():
+            transaction.set_rollback(True)
+            made.close()
 
 
 @pytest.fixture

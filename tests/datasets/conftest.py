@@ -1,6 +1,19 @@
 """Ground for imports: a data folder of the test's own, and the same extractors on every machine."""
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
+
+from datasets import images, preparation
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_once() -> Iterator[None]:
+    """Every import here is of the same few pictures, and the same bytes give the same result."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preparation, "prepare", cache(images.prepare))
+        yield
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import csv
 import io
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,15 @@ def drawn(label, number, size=64):
 def picture_files(per_class=PER_CLASS):
     """The files of a small task by name, one folder for each class."""
     return {
-        f"{label}/{number:03}.png": encoded(drawn(label, number))
+        f"{label}/{number:03}.png": drawn_file(label, number)
         for label in CLASSES
         for number in range(per_class)
     }
+
+
+@cache
+def drawn_file(label, number):
+    return encoded(drawn(label, number))
 
 
 def label_of(name):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from studies.models import Example
+from studies.models import Dataset, Example
 from tests.builders import make_study
 from tests.worker import Worker
 
 from .imports import CLASSES, drawn, import_by_command, label_of, npz_files, source_folder
 from .pictures import decoded, encoded
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir")]
+pytestmark = pytest.mark.django_db
 
 
 @cache
@@ -40,9 +40,19 @@ def noisy(pixels):
     return np.clip(pixels + rng.normal(0, 25, pixels.shape), 0, 255).astype(np.uint8)
 
 
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
+    return source_folder(tmp_path_factory.mktemp("originals"), telling_files())
+
+
+@pytest.fixture(scope="module")
+def imported(make_once, originals):
+    return make_once(lambda: import_by_command(originals))
+
+
 @pytest.fixture
-def dataset(tmp_path):
-    return import_by_command(source_folder(tmp_path / "images", telling_files()))
+def dataset(imported):
+    return Dataset.objects.get(pk=imported.pk)
 
 
 def rank_auc(values, labels):
@@ -83,8 +93,8 @@ def test_the_headers_are_the_same_for_both_classes(dataset):
     assert len(heads) == 1
 
 
-def test_names_are_random(dataset, tmp_path):
-    again = import_by_command(tmp_path / "images")
+def test_names_are_random(dataset, originals):
+    again = import_by_command(originals)
     names = [path.name for each in (dataset, again) for path in (each.folder / "images").iterdir()]
     assert len(set(names)) == len(names) == 2 * dataset.examples.count()
     assert all(re.fullmatch(r"[0-9a-f]{24}\.jpg", name) for name in names)

@@ -18,14 +18,15 @@ from tests.site import ROOT, Site
 from .imports import npz_files, source_folder
 
 # Enough for two processes, and for a moment in which to be killed.
-PER_CLASS = 60
+PER_CLASS = 40
 ORDER = """
 import django; django.setup()
 from datasets.services import enqueue
 from tests.datasets.imports import made_import
-job = made_import({path!r}, name={name!r})
-enqueue(job)
-print(job.key)
+for name in {names!r}:
+    job = made_import({path!r}, name=name)
+    enqueue(job)
+    print(job.key)
 """
 LOOK = """
 import django; django.setup()
@@ -60,11 +61,11 @@ def workplace(request):
         yield place
 
 
-def order(place, name):
-    """Gives the order to import; returns the folder that the worker will fill."""
+def order(place, *names):
+    """Gives orders to import; returns the folders that a worker will fill, one after the other."""
     source = str(place.data_dir / "source")
-    key = place.python("-c", ORDER.format(path=source, name=name)).strip()
-    return place.data_dir / "imports" / key
+    keys = place.python("-c", ORDER.format(path=source, names=names)).split()
+    return [place.data_dir / "imports" / key for key in keys]
 
 
 def start_worker(place, *options):
@@ -130,11 +131,10 @@ def looks(place, *names):
 
 
 def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened(workplace):
-    order(workplace, "undisturbed")
-    finish_work(workplace)
-    folder = order(workplace, "killed")
+    _, folder = order(workplace, "undisturbed", "killed")
     worker = start_worker(workplace)
     until(lambda: prepared(folder) >= 8)
+    assert column(workplace, "undisturbed", "state") == "done"
     helpers = children_of(worker.pid)
     os.kill(worker.pid, signal.SIGKILL)
     worker.wait()
@@ -161,8 +161,7 @@ def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened
 
 def test_two_workers_share_the_work_and_do_none_of_it_twice(workplace):
     names = ["first", "second"]
-    for name in names:
-        order(workplace, name)
+    order(workplace, *names)
     workers = [start_worker(workplace, "--once") for _ in range(2)]
     assert [worker.wait(120) for worker in workers] == [0, 0]
     for name in names:
@@ -173,7 +172,7 @@ def test_two_workers_share_the_work_and_do_none_of_it_twice(workplace):
 
 @pytest.mark.parametrize("workplace", ["sqlite"], indirect=True)
 def test_a_worker_sees_that_the_import_is_cancelled(workplace):
-    folder = order(workplace, "cancelled")
+    [folder] = order(workplace, "cancelled")
     worker = start_worker(workplace)
     until(lambda: prepared(folder) >= 8)
     write(

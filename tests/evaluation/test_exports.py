@@ -99,8 +99,17 @@ WORKED_OUT = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def made_study(make_once) -> Study:
+    return make_once(make_study_in_full_swing)
+
+
 @pytest.fixture
-def study() -> Study:
+def study(made_study, db) -> Study:
+    return Study.objects.get(pk=made_study.pk)
+
+
+def make_study_in_full_swing() -> Study:
     """Somebody finished, somebody is teaching, somebody is in the evaluation, somebody declined."""
     study = make_study(completion_code="C0DE", memory_practice=True)
     Worker(study, PROLIFIC_PID=FORMULA, STUDY_ID="'study", SESSION_ID='né, "Ω"').go_to("done")

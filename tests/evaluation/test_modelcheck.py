@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from evaluation.modelcheck import beliefs, decay
 from evaluation.modelcheck.page import check
-from studies.models import Participant
+from studies.models import Participant, Study
 from teaching.engine import LearningRate, SimulatedLearner
 from tests.builders import make_study
 from tests.worker import Worker
@@ -106,8 +106,17 @@ def test_answers_of_a_coin_prefer_no_decay():
     assert fit.log_likelihood == pytest.approx(fit.without_learning, abs=1e-6)
 
 
+@pytest.fixture(scope="module")
+def made_study(make_once):
+    return make_once(make_finished_study)
+
+
 @pytest.fixture
-def finished(db):
+def finished(made_study, db):
+    return Study.objects.get(pk=made_study.pk)
+
+
+def make_finished_study():
     study = make_study(arms="jedi,rt")
     for _ in range(4):
         Worker(study).go_to("done")
