@@ -14,9 +14,8 @@ from django.test import Client
 from tests.postgres import Postgres, running_postgres
 from tests.site import Site, running_site
 
-
 # Whoever asks for one of these waits for programs to start.
-DEPLOYED = {"site", "sqlite_site", "postgres_site", "postgres", "workplace"}
+DEPLOYED = {"site", "sqlite_site", "postgres_site", "workplace"}
 
 MakeOnce = Callable[[Callable[[], Any]], Any]
 

@@ -141,6 +141,7 @@ def running_site(
             "PORT": str(port),
             "WEB_CONCURRENCY": str(processes),
             "WEB_THREADS": str(threads),
+            "OPENBLAS_NUM_THREADS": "1",
         } | extra
         site = Site(port, Path(folder), database_url, environment)
         site.python("manage.py", "prepare", "--no-demo")

@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -18,7 +17,7 @@ from tests.site import ROOT, Site
 from .imports import npz_files, source_folder
 
 # Enough for two processes, and for a moment in which to be killed.
-PER_CLASS = 40
+PER_CLASS = 60
 ORDER = """
 import django; django.setup()
 from datasets.services import enqueue
@@ -42,23 +41,11 @@ for name in {names!r}:
 
 
 @pytest.fixture(params=["sqlite", "postgres"], scope="module")
-def workplace(request):
-    """A migrated database and a data folder, without a web server."""
-    url = ""
-    if request.param == "postgres":
-        url = request.getfixturevalue("postgres").create_database("workers")
-    with tempfile.TemporaryDirectory(prefix="jedi-work-") as folder:
-        environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("JEDI_")},
-            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
-            "JEDI_DATA_DIR": folder,
-            "DATABASE_URL": url,
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        place = Site(0, Path(folder), url, environment)
-        place.python("manage.py", "migrate", "--verbosity=0")
-        source_folder(Path(folder) / "source", npz_files(PER_CLASS))
-        yield place
+def workplace(request) -> Site:
+    """A site whose web server orders no work, and what there is to import."""
+    place = request.getfixturevalue(f"{request.param}_site")
+    source_folder(place.data_dir / "source", npz_files(PER_CLASS))
+    return place
 
 
 def order(place, *names):
@@ -134,10 +121,10 @@ def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened
     _, folder = order(workplace, "undisturbed", "killed")
     worker = start_worker(workplace)
     until(lambda: prepared(folder) >= 8)
-    assert column(workplace, "undisturbed", "state") == "done"
     helpers = children_of(worker.pid)
     os.kill(worker.pid, signal.SIGKILL)
     worker.wait()
+    assert column(workplace, "undisturbed", "state") == "done"
     assert helpers
     until(lambda: not any(is_alive(helper) for helper in helpers))
     assert 8 <= prepared(folder) < 2 * PER_CLASS
@@ -245,10 +232,8 @@ OF_THE_WORKER = (
 
 @pytest.mark.parametrize("workplace", ["sqlite"], indirect=True)
 def test_web_processes_never_load_the_libraries_of_features(workplace):
-    workplace.python("manage.py", "collectstatic", "--noinput", "--verbosity=0")
     order(workplace, "web")
     workplace.make_study()
-    workplace.close()
     printed = workplace.python("-c", WEB)
     loaded = json.loads(printed.splitlines()[-1])
     assert "datasets.admin" in loaded

@@ -56,9 +56,14 @@ def finished_by(arm: str = "rt", **settings) -> Participant:
     return worker.participant
 
 
+@pytest.fixture(scope="module")
+def somebody(make_once) -> Participant:
+    return make_once(finished_by)
+
+
 @pytest.fixture
-def finished() -> Participant:
-    return finished_by()
+def finished(somebody) -> Participant:
+    return Participant.objects.get(pk=somebody.pk)
 
 
 # The list

@@ -169,7 +169,7 @@ def attack(operation, slug: str, tokens: list[str]) -> None:
     for mode in modes:
 
         @hypothesis.settings(
-            max_examples=60,
+            max_examples=30,
             derandomize=True,
             database=None,
             deadline=None,
