@@ -1,5 +1,6 @@
 """Nonsense at every stage: each kind gets its own status and a message, and nothing changes."""
 
+from copy import copy
 from datetime import timedelta
 
 import pytest
@@ -18,17 +19,33 @@ JSON = "application/json"
 
 @pytest.fixture
 def study() -> Study:
+    return small_study()
+
+
+def small_study() -> Study:
     return make_study(dataset=make_dataset(teaching=12, evaluation=6))
 
 
-@pytest.fixture(params=STAGES)
-def worker(request, study) -> Worker:
+@pytest.fixture(params=STAGES, scope="module")
+def arrived(request, make_once) -> Worker:
     """A worker at each stage, one after the other; a memory round is already on show."""
+    return make_once(lambda: worker_at(request.param, small_study()))
+
+
+def worker_at(stage: str, study: Study) -> Worker:
     worker = Worker(study)
-    task = worker.go_to(request.param)
-    if request.param == "memory":
+    task = worker.go_to(stage)
+    if stage == "memory":
         worker.expose(task["position"])
     return worker
+
+
+@pytest.fixture
+def worker(arrived) -> Worker:
+    """One whom no other test has led anywhere."""
+    same = copy(arrived)
+    same.client, same.orders = Client(), dict(arrived.orders)
+    return same
 
 
 def good_answer(worker: Worker) -> dict:
