@@ -51,7 +51,8 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 
-# The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
+# A file's tests run in one process, and so do all that need a deployed site (tests/conftest.py): what is costly is
+# made once. The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
 # may stumble over a busy machine: what failed is tried once more, alone, and must pass then.
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser
