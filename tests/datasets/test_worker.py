@@ -18,26 +18,6 @@ from .imports import npz_files, source_folder
 
 # Enough for two processes, and for a moment in which to be killed.
 PER_CLASS = 60
-ORDER = """
-import django; django.setup()
-from datasets.services import enqueue
-from tests.datasets.imports import made_import
-for name in {names!r}:
-    job = made_import({path!r}, name=name)
-    enqueue(job)
-    print(job.key)
-"""
-LOOK = """
-import django; django.setup()
-import hashlib, json
-from dataclasses import astuple
-from studies.models import Dataset
-from tests.datasets.imports import made
-for name in {names!r}:
-    fields, examples, pool, fitted, insight = astuple(made(Dataset.objects.get(name=name)))
-    told = repr((fields, examples, sorted(pool.items()), sorted(fitted.items())))
-    print(hashlib.sha256((told + json.dumps(insight, sort_keys=True)).encode()).hexdigest())
-"""
 
 
 @pytest.fixture(params=["sqlite", "postgres"], scope="module")
@@ -48,11 +28,36 @@ def workplace(request) -> Site:
     return place
 
 
-def order(place, *names):
+@pytest.fixture(scope="module")
+def ask(workplace):
+    """Sends a process of its own on errands: what it changes belongs to the site's database and not to ours."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.datasets.errands"],
+        cwd=ROOT,
+        env=workplace.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as messenger:
+
+        def send(*errand):
+            messenger.stdin.write(json.dumps(errand) + "\n")
+            messenger.stdin.flush()
+            return json.loads(messenger.stdout.readline())
+
+        yield send
+        messenger.communicate()
+
+
+@pytest.fixture
+def order(workplace, ask):
     """Gives orders to import; returns the folders that a worker will fill, one after the other."""
-    source = str(place.data_dir / "source")
-    keys = place.python("-c", ORDER.format(path=source, names=names)).split()
-    return [place.data_dir / "imports" / key for key in keys]
+
+    def give(*names):
+        keys = ask("order", str(workplace.data_dir / "source"), *names)
+        return [workplace.data_dir / "imports" / key for key in keys]
+
+    return give
 
 
 def start_worker(place, *options):
@@ -112,13 +117,10 @@ def is_alive(pid):
         return False
 
 
-def looks(place, *names):
-    """Each data set in one word."""
-    return place.python("-c", LOOK.format(names=names)).split()
-
-
-def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened(workplace):
-    _, folder = order(workplace, "undisturbed", "killed")
+def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened(
+    workplace, order, ask
+):
+    _, folder = order("undisturbed", "killed")
     worker = start_worker(workplace)
     until(lambda: prepared(folder) >= 8)
     helpers = children_of(worker.pid)
@@ -140,26 +142,26 @@ def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened
     finish_work(workplace)
     assert column(workplace, "killed", "state") == "done"
     assert "another one goes on" in column(workplace, "killed", "log")
-    undisturbed, killed = looks(workplace, "undisturbed", "killed")
+    undisturbed, killed = ask("looks", "undisturbed", "killed")
     assert killed == undisturbed
     keys = {key for (key,) in workplace.rows("SELECT key FROM studies_dataset")}
     assert {path.name for path in (workplace.data_dir / "datasets").iterdir()} == keys
 
 
-def test_two_workers_share_the_work_and_do_none_of_it_twice(workplace):
+def test_two_workers_share_the_work_and_do_none_of_it_twice(workplace, order, ask):
     names = ["first", "second"]
-    order(workplace, *names)
+    order(*names)
     workers = [start_worker(workplace, "--once") for _ in range(2)]
     assert [worker.wait(120) for worker in workers] == [0, 0]
     for name in names:
         assert column(workplace, name, "state") == "done"
         assert column(workplace, name, "log").count("Reading the source") == 1
-    assert len(set(looks(workplace, *names))) == 1
+    assert len(set(ask("looks", *names))) == 1
 
 
 @pytest.mark.parametrize("workplace", ["sqlite"], indirect=True)
-def test_a_worker_sees_that_the_import_is_cancelled(workplace):
-    [folder] = order(workplace, "cancelled")
+def test_a_worker_sees_that_the_import_is_cancelled(workplace, order):
+    [folder] = order("cancelled")
     worker = start_worker(workplace)
     until(lambda: prepared(folder) >= 8)
     write(
@@ -231,8 +233,8 @@ OF_THE_WORKER = (
 
 
 @pytest.mark.parametrize("workplace", ["sqlite"], indirect=True)
-def test_web_processes_never_load_the_libraries_of_features(workplace):
-    order(workplace, "web")
+def test_web_processes_never_load_the_libraries_of_features(workplace, order):
+    order("web")
     workplace.make_study()
     printed = workplace.python("-c", WEB)
     loaded = json.loads(printed.splitlines()[-1])
