@@ -38,8 +38,8 @@ RULED_OUT = 1e-4
 class Assumptions:
     """What is assumed of a learner before the first answer.
 
-    conviction: the standard deviation of the margins wᵀx that a learner may begin with; at ½, p
-    lies between 0.38 and 0.62 for two examples in three.
+    conviction: the standard deviation of the margins wᵀx that a learner may begin with; at ¼, p
+    lies between 0.44 and 0.56 for two examples in three.
     drift: the variance that each step adds to the concept, as a share of the first.
     guess: the chance that an answer is the toss of a coin.
     rates, spans: the learners of the bank, as factors of the study's η₀ and of the participant's
@@ -49,7 +49,7 @@ class Assumptions:
     memories: learners who form no concept and go by likeness instead.
     """
 
-    conviction: float = 0.5
+    conviction: float = 0.25
     drift: float = 0.01
     guess: float = 0.1
     rates: tuple[float, ...] = (0.4, 0.4**0.5, 1.0, 2.5**0.5, 2.5)

@@ -247,7 +247,7 @@ def test_p_is_half_before_the_first_answer_and_its_interval_is_the_prior():
     assumed = Assumptions(memories=Memories(prior=0.0))
     teacher = tracked(cold_start=0, assumptions=assumed)
     choice = teacher.choose(pool, [], np.random.default_rng(0))
-    margin = 0.5 * np.sqrt(pool.squared_norms[choice.example] / pool.squared_norms.mean())
+    margin = 0.25 * np.sqrt(pool.squared_norms[choice.example] / pool.squared_norms.mean())
     assert choice.p == 0.5
     # Half of the bank answers four times as firmly as the other half.
     high = expit(1.6449 * margin * np.sqrt((1 + 16) / 2))
