@@ -10,15 +10,16 @@ from typing import Any
 
 from evaluation.drawing import Circle, Drawing, Line, Rect, Shape, Text
 
+from .map_labels import Label, Spot, around, placed
+
 WIDTH, HEIGHT, MARGIN = 640.0, 420.0, 18.0
 MARK = 4.2
 # How far from ½ the outermost shades begin: the smallest of these that leaves few images beyond it. What teachers
 # believe is often close to ½, and a fixed scale would show a single colour.
 REACHES = (0.05, 0.1, 0.2, 0.35, 0.5)
 FEW = 0.1
-LABEL_ROOM = 70.0
-
-Spot = tuple[float, float]
+# Around the image that was shown.
+RING = 11.0
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,15 @@ def belief_map(
         mark(places[index], labels[index], scale.shade(p[index]), is_shown=index in shown)
         for index in rows
     ]
-    named = (names(places[index], name) for index, name in others.items() if index in places)
+    labels_of_others = placed(
+        [(places[index], name) for index, name in others.items() if index in places],
+        paper=(0.0, 0.0, WIDTH, HEIGHT),
+        marks=list(places.values()),
+        clear=[around(places[chosen], RING)] if chosen in places else [],
+    )
+    named = [shape for label in labels_of_others for shape in named_by(label)]
     ring = rings(places[chosen]) if chosen in places else ()
-    return Drawing(WIDTH, HEIGHT, title, [*marks, *(s for shapes in named for s in shapes), *ring])
+    return Drawing(WIDTH, HEIGHT, title, [*marks, *named, *ring])
 
 
 def mark(spot: Spot, label: float, style: str, *, is_shown: bool) -> Shape:
@@ -91,19 +98,15 @@ def mark(spot: Spot, label: float, style: str, *, is_shown: bool) -> Shape:
 
 
 def rings(spot: Spot) -> Iterator[Shape]:
-    yield Circle(*spot, 11.0, "ring-halo")
-    yield Circle(*spot, 11.0, "ring")
+    yield Circle(*spot, RING, "ring-halo")
+    yield Circle(*spot, RING, "ring")
 
 
-def names(spot: Spot, name: str) -> Iterator[Shape]:
+def named_by(label: Label) -> Iterator[Shape]:
     """A short line from an image to the names of the teachers that would have shown it."""
-    x, y = spot
-    side = -1 if x > WIDTH - LABEL_ROOM else 1
-    rise = 1 if y < 2 * MARGIN else -1
-    yield Line(x + 5 * side, y + 5 * rise, x + 13 * side, y + 13 * rise, "pointer")
-    anchor = "start" if side > 0 else "end"
+    yield Line(*label.pointer, "pointer")
     for style in ("pointed-halo", "pointed"):
-        yield Text(x + 15 * side, y + 13 * rise + (8 if rise > 0 else 0), name, style, anchor)
+        yield Text(*label.foot, label.name, style, label.anchor)
 
 
 BAR_WIDTH, BAR_HEIGHT, BAR = 150.0, 22.0, 8.0

@@ -167,6 +167,7 @@ def other_words(name: str, one: Reason | EngineError, shown: int, words: Words) 
         "allowed": int(one.allowed.sum()),
         "is_same": candidate.example == shown,
         "rank": None if one.is_by_chance else one.rank(shown),
+        "may_show": bool(one.allowed[shown]),
         "choice": words.of(candidate, places_of([candidate])),
     }
 

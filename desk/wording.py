@@ -7,7 +7,7 @@ UNKNOWN = "–"
 
 
 def teacher_title(name: str) -> str:
-    return name.upper() if len(name) <= 4 else name
+    return name.upper() if len(name) <= 4 else name[:1].upper() + name[1:]
 
 
 def share(value: float | None, places: int = 1) -> str:

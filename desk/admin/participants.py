@@ -59,6 +59,13 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
         return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        # In the list of one study, its name in every row would say nothing.
+        columns = list(self.list_display)
+        if "study__id__exact" in request.GET:
+            columns.remove("study_title")
+        return columns
+
     def get_urls(self) -> list[URLPattern]:
         why = self.admin_site.admin_view(self.why_view)
         address = path("<int:pk>/why/<int:number>/", why, name="participant_why")
@@ -143,7 +150,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         page = why_page(participant, number)
         if page is None:
             raise Http404
-        title = {"title": f"Why image {number} of {participant.code}?"}
+        title = {"title": f"Why was image {number} shown to {participant.code}?"}
         template = "admin/desk/why.html"
         return study_page(request, participant.study, template, "Participants", page | title)
 

@@ -9,7 +9,7 @@ UNKNOWN = "–"
 
 
 def title_of(arm: str) -> str:
-    return arm.upper() if len(arm) <= 4 else arm
+    return arm.upper() if len(arm) <= 4 else arm[:1].upper() + arm[1:]
 
 
 def in_words(names: Sequence[str]) -> str:

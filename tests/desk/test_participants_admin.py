@@ -245,7 +245,7 @@ def test_a_session_of_every_teacher_can_be_replayed_and_explained(researcher, ar
     assert f"Replay: {last} of {last} choices match." in read(researcher, page_of(participant))
     page = read(researcher, why_of(participant, last))
     for name in TEACHERS:
-        title = name.upper() if len(name) <= 4 else name
+        title = "Tracked" if name == "tracked" else name.upper()
         assert (f"{title} would have shown" in page) == (name != arm)
     says = {"rt": "Chance decided", "eer": "<b>Risk</b> is", "tracked": "nine times out of ten"}
     assert says.get(arm, "<b>Usefulness</b> is") in page

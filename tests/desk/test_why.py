@@ -11,6 +11,7 @@ from datasets.insight import map_of
 from desk import why
 from desk.why import Ground, Reason, as_taught_by, other_reasons, reason_of, standings
 from desk.why_drawings import REACHES, Scale, belief_map, part_bars
+from desk.why_page import Words, other_words
 from evaluation.drawing import Circle, Rect, Text
 from studies.models import Participant
 from studies.seeds import generator
@@ -235,6 +236,16 @@ def test_a_choice_for_somebody_who_goes_by_likeness_says_so(researcher, monkeypa
     page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
     assert "speak for a worker who goes by <b>likeness</b>" in page
     assert "100.0\N{NO-BREAK SPACE}%" in page
+
+
+@pytest.mark.django_db
+def test_an_image_that_another_teacher_may_not_repeat_is_not_ranked_among_its_choices():
+    participant = taught_by("eer")
+    step, reason, _ = at_step(participant, 10)
+    words = Words(participant.settings.dataset, {}, listed=[])
+    repeated = steps_of(participant)[3].example.pool_index
+    assert not other_words("eer", reason, repeated, words)["may_show"]
+    assert other_words("eer", reason, step.example.pool_index, words)["may_show"]
 
 
 # Drawings
