@@ -18,7 +18,7 @@ class ResearchSite(admin.AdminSite):
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         apps = super().get_app_list(request, app_label)
         # The queue's own table is for those who look after the server, by the command line.
-        apps = [app for app in apps if app["app_label"] != "django_tasks_db"]
+        apps = [app for app in apps if app["app_label"] != "django_tasks_database"]
         return sorted(apps, key=lambda app: app["app_label"] == "auth")
 
     def get_urls(self) -> list[URLPattern | URLResolver]:

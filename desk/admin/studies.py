@@ -4,22 +4,20 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Field, Q, QuerySet
+from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 
+from desk.overview import with_counts
 from desk.pages import PAGES
 from desk.pages.base import address
 from desk.pages.setup import setup_context, verdict
-from desk.templatetags.desk import menu_of
-from studies.models import Participant, Study, StudyVersion
+from desk.templatetags.desk import often_opened
+from studies.models import Study, StudyVersion
 
 from .sharing import OwnedStudies, ShareInline
 from .teachers import TeacherChoice
-
-# The pages that the list leads to; the others are a step further.
-OFTEN_OPENED = ("Links", "Monitor", "Participants", "Results", "Downloads")
 
 
 @admin.register(Study)
@@ -91,13 +89,8 @@ class StudyAdmin(OwnedStudies):
         css = {"all": ["css/desk/setup.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        live = Q(participants__purpose=Participant.Purpose.LIVE)
-        done = live & Q(participants__stage=Participant.Stage.DONE)
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.visible_to(request.user).annotate(  # type: ignore[attr-defined,no-any-return]
-            joined_count=Count("participants", filter=live),
-            done_count=Count("participants", filter=done),
-        )
+        return with_counts(rows.visible_to(request.user))  # type: ignore[attr-defined]
 
     def get_urls(self) -> list[URLPattern]:
         check = path(
@@ -165,8 +158,7 @@ class StudyAdmin(OwnedStudies):
 
     @admin.display(description="pages")
     def pages(self, study: Study) -> str:
-        often = [row for row in menu_of(study) if row[1] in OFTEN_OPENED]
-        links = format_html_join("", '<a href="{}">{}</a>', often)
+        links = format_html_join("", '<a href="{}">{}</a>', often_opened(study))
         return format_html('<div class="study-pages">{}</div>', links)
 
     @admin.display(description="workers' link")

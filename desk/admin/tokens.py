@@ -30,6 +30,13 @@ class AccessTokenAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        # The secret is shown next, whichever way one saves: one button says so.
+        one_button = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        return super().add_view(request, form_url, one_button | (extra_context or {}))
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return ["name", "user", "created_at", "last_used_at", "revoked_at"] if obj else ["name"]
 

@@ -6,10 +6,14 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
+from desk.overview import newest_studies
 from desk.pages import PAGES, quality
 from studies.models import Participant, Study
 
 register = template.Library()
+
+# The pages that lists of studies lead to; the others are a step further.
+OFTEN_OPENED = ("Links", "Monitor", "Participants", "Results", "Downloads")
 
 
 @register.inclusion_tag("admin/desk/menu.html")
@@ -27,6 +31,21 @@ def menu_of(study: Study) -> list[tuple[str, str]]:
     place = next(place for place, (_, title) in enumerate(rows) if title == "Results")
     rows.insert(place, (people, "Participants"))
     return [(reverse("admin:studies_study_change", args=[study.pk]), "Set-up"), *rows]
+
+
+def often_opened(study: Study) -> list[tuple[str, str]]:
+    return [row for row in menu_of(study) if row[1] in OFTEN_OPENED]
+
+
+@register.inclusion_tag("admin/desk/studies.html")
+def studies_of(user: Any) -> dict[str, Any]:
+    """The newest studies that a researcher may see, with the way to their pages."""
+    studies, total = newest_studies(user)
+    return {
+        "rows": [{"study": study, "links": often_opened(study)} for study in studies],
+        "total": total,
+        "may_add": user.has_perms(["studies.add_study", "datasets.add_import"]),
+    }
 
 
 @register.inclusion_tag("admin/desk/quality_box.html", takes_context=True)

@@ -1,0 +1,84 @@
+"""The first page of the desk: a researcher's studies with how they stand, and plain names for every list."""
+
+import pytest
+
+from tests.builders import make_dataset, make_participant, make_study
+from tests.people import browser_of, make_researcher
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada():
+    return make_researcher("ada")
+
+
+def page(user, path="/admin/") -> str:
+    reply = browser_of(user).get(path)
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def study_of(owner, title):
+    return make_study(dataset=make_dataset(teaching=12, evaluation=6), owner=owner, title=title)
+
+
+def test_a_researcher_meets_their_own_studies_first(ada):
+    study = study_of(ada, "Moths")
+    study_of(make_researcher("grace"), "Ferns")
+    make_participant(study)
+    text = page(ada)
+    assert "Moths" in text and "Ferns" not in text
+    assert "0 of 1 person has finished" in text
+    assert f'href="/admin/studies/study/{study.pk}/monitor/" aria-label="Monitor of Moths"' in text
+
+
+def test_bots_and_previews_are_not_counted_on_the_first_page(ada):
+    person = make_participant(study_of(ada, "Moths"))
+    person.purpose = "rehearsal"
+    person.save()
+    assert "Nobody has joined yet" in page(ada)
+
+
+def test_who_has_no_study_is_told_what_one_needs(ada):
+    text = page(ada)
+    assert "There is no study yet" in text
+    assert 'href="/admin/datasets/import/add/"' in text
+
+
+def test_the_first_page_costs_the_same_with_many_studies(ada, django_assert_max_num_queries):
+    browser = browser_of(ada)
+    for number in range(10):
+        study_of(ada, f"Moths {number}")
+    with django_assert_max_num_queries(12):
+        text = browser.get("/admin/").content.decode()
+    assert "Moths 9" in text and "Moths 1<" not in text
+    assert "All 10 studies" in text
+
+
+def test_the_queue_of_the_server_is_no_business_of_researchers(admin_user):
+    assert "Task" not in page(admin_user)
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("studies/dataset", "Data sets"),
+        ("datasets/import", "Imports"),
+        ("desk/accesstoken", "Access tokens"),
+        ("studies/study", "Studies"),
+        ("studies/participant", "Participants"),
+    ],
+)
+def test_every_list_is_called_by_what_is_in_it(ada, path, title):
+    text = page(ada, f"/admin/{path}/")
+    assert f"<h1>{title}</h1>" in text
+    assert f"<title>{title} | JEDI Web" in text
+
+
+def test_the_people_of_one_study_are_listed_without_its_name_in_every_row(ada):
+    study = study_of(ada, "Moths")
+    make_participant(study)
+    assert "column-study_title" in page(ada, "/admin/studies/participant/")
+    of_one = page(ada, f"/admin/studies/participant/?study__id__exact={study.pk}")
+    assert "column-study_title" not in of_one and "column-gain" in of_one
