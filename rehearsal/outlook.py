@@ -23,8 +23,9 @@ ASSUMPTIONS = (
     "in 2 % of the answers. They see in an image exactly the features that the data set has.",
     "People are more different from each other than this. Spreads in real studies are larger, so take the numbers "
     "of workers as the least, and a rehearsal as no promise about the order of teachers.",
-    "The formula is that of the two-sided t test with the pooled spread of all teachers. The drawing repeats "
-    "Welch's t test 1,000 times on workers drawn from the simulated ones, with their means set the effect apart.",
+    "The formula is that of the two-sided t test with the pooled spread of all teachers. The simulation "
+    "repeats Welch's t test 1,000 times on workers drawn from the simulated ones, with their means set the effect "
+    "apart.",
     "Both are for one comparison. With more than one, divide α by their number for a safe choice.",
 )
 

@@ -188,6 +188,8 @@ def test_the_page_orders_bots_and_shows_how_far_they_are(
     assert (rehearsal.workers, rehearsal.state, rehearsal.kind) == (5, "waiting", "bots")
     [row] = researcher.get(base + "state/").json()["rehearsals"]
     assert (row["id"], row["share"], row["is_under_way"]) == (rehearsal.pk, 0.0, True)
+    page = researcher.get(base).content.decode()
+    assert "<td>5 bots</td>" in page and "<span data-ended>0</span> of 5</td>" in page
 
 
 @pytest.mark.django_db
