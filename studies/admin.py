@@ -38,9 +38,9 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         "created_at",
     ]
     change_form_template = "admin/studies/dataset.html"
-    readonly_fields = ["classes", "teaching_images", "evaluation_images"]
+    readonly_fields = ["classes", "teaching_images", "evaluation_images", "suggested_rate"]
     fields = [
-        "classes", "teaching_images", "evaluation_images", "extractor", "learning_rate", "seed", "created_at",
+        "classes", "teaching_images", "evaluation_images", "extractor", "suggested_rate", "seed", "created_at",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -100,6 +100,10 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
 
     def classes(self, dataset: Dataset) -> str:
         return f"{dataset.negative_class} / {dataset.positive_class}"
+
+    @admin.display(description="suggested learning rate η₀")
+    def suggested_rate(self, dataset: Dataset) -> str:
+        return f"{dataset.learning_rate:.4g}"
 
     def teaching_images(self, dataset: Any) -> int:
         return int(dataset.in_teaching)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from desk import purge
+from desk.wording import teacher_title
 from studies.models import AuditEntry, Participant, Study
 
 from .base import Page, address, study_page
@@ -35,7 +36,11 @@ def delete_participant(request: HttpRequest, study: Study) -> HttpResponse:
         )
         return HttpResponseRedirect(address(study, "privacy"))
     if request.method != "POST":
-        context = {"participant": person, "belongings": belongings(person)}
+        context = {
+            "participant": person,
+            "teacher": teacher_title(person.arm),
+            "belongings": belongings(person),
+        }
         title = f"Delete {code}"
         return study_page(request, study, "admin/desk/purge_participant.html", title, context)
     people = study.participants.filter(pk=person.pk)

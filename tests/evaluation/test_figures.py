@@ -112,7 +112,7 @@ def test_every_shape_lies_on_the_paper(drawing):
 
 
 def test_every_class_has_its_look_in_the_file_and_in_the_page(drawing):
-    css = (ROOT / "static/css/admin.css").read_text(encoding="utf-8")
+    css = (ROOT / "static/css/desk/results.css").read_text(encoding="utf-8")
     for name in {name for shape in drawing.shapes for name in shape.style.split()}:
         assert name in STYLES or name in HUES
         assert f".plot .{name} {{" in css
