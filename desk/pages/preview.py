@@ -55,7 +55,7 @@ def clear(request: HttpRequest, study: Study) -> HttpResponse:
     tried = previews.tried_out(study)
     if request.method != "POST":
         context = {"tried": tried}
-        return study_page(request, study, "admin/desk/clear.html", "Clearing", context)
+        return study_page(request, study, "admin/desk/clear.html", "Clear trial sessions", context)
     purposes = [name for name in request.POST.getlist("purpose") if name in previews.TRIED]
     if purposes:
         number = previews.clear_tried(study=study, purposes=purposes, actor=request.user)

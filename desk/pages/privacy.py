@@ -75,7 +75,7 @@ def delete_everybody(request: HttpRequest, study: Study) -> HttpResponse:
         "under_way": people.filter(stage__in=Participant.STAGES_UNDER_WAY).count(),
         "is_mistyped": request.method == "POST",
     }
-    title = "Delete everybody"
+    title = "Delete everybody’s data"
     return study_page(request, study, "admin/desk/purge_study.html", title, context)
 
 
