@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 # Of bold letters of 13 pixels, generously.
 LETTER, HEIGHT = 8.2, 14.0
-# How far a name may stand from its spot, the nearest first.
-REACHES = (13.0, 25.0, 37.0, 49.0)
+# How far a name may stand from its spot, the nearest first: a line apart, and so many that even in a corner, where one
+# direction is left, a fourth name finds room beyond three others and what must stay clear.
+REACHES = tuple(13.0 + 15.0 * lines for lines in range(10))
 
 Spot = tuple[float, float]
 Box = tuple[float, float, float, float]

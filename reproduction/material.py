@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +28,7 @@ class Material:
     @property
     def slug(self) -> str:
         """For the names of files."""
-        return "".join(letter if letter.isalnum() else "-" for letter in self.title.lower())
+        return "-".join(re.findall(r"\w+", self.title.lower()))
 
     def load(self) -> tuple[Pool, Labelled]:
         return _loaded(self.pool), read_labelled(self.evaluation)

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from desk.map_labels import Label, around, is_within, offers, overlap, placed
@@ -17,6 +17,7 @@ def put(rows, marks=(), clear=()) -> list[Label]:
 
 
 @given(st.lists(st.tuples(spots, names), max_size=4), spots)
+@example([((18.0, 384.0), "EER"), *[((18.0, 397.0), "EER")] * 3], (60.0, 340.0))
 def test_no_name_leaves_the_paper_or_lies_over_another_or_over_the_ring(rows, ring):
     labels = put(rows, clear=[around(ring, 11)])
     boxes = [label.box for label in labels]
