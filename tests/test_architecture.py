@@ -102,12 +102,15 @@ def test_an_arrow_that_points_up_is_seen(tmp_path, monkeypatch):
     assert package_of("teaching") in {package_of(module) for module in imported_modules(bad)}
 
 
-def test_a_server_starts_without_numerics(tmp_path):
+def test_a_server_starts_without_numerics_and_loads_them_before_a_page_asks(tmp_path):
     """They take longer to load than all the rest, and nobody waits for them before a page needs them."""
     code = (
         "import sys, django; django.setup()\n"
         "from django.urls import get_resolver; get_resolver().url_patterns\n"
-        "print([name for name in ('numpy', 'scipy', 'PIL') if name in sys.modules])"
+        "told = lambda: print([name for name in ('numpy', 'scipy.stats', 'PIL') if name in sys.modules])\n"
+        "told()\n"
+        "from jedi_web import ahead; ahead.load()\n"
+        "told()\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -117,4 +120,4 @@ def test_a_server_starts_without_numerics(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert (done.stdout, done.stderr) == ("[]\n", "")
+    assert (done.stdout, done.stderr) == ("[]\n['numpy', 'scipy.stats']\n", "")
