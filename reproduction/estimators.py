@@ -15,7 +15,6 @@ from teaching.engine import (
     Population,
     Shown,
     SimulatedWorker,
-    Teacher,
     Tracked,
     make_teacher,
     teach,
@@ -119,32 +118,13 @@ class Estimators(TaughtExperiment):
             Tracked(beta=start.beta, learning_rate=start.rate),
             lambda: kind.chances(worker, start.pool.features),
         )
-        history = watched_session(teacher, worker, predictions, steps, rng)
+        history = teach(
+            teacher, start.pool, worker, steps=steps, rng=rng, before_lesson=predictions.note
+        )
         return history, predictions.row(history)
 
     def report(self, results: Results) -> list[Section]:
         return estimators_report.sections(self, results)
-
-
-def watched_session(
-    teacher: Teacher,
-    worker: SimulatedWorker,
-    predictions: Predictions,
-    steps: int,
-    rng: np.random.Generator,
-) -> list[Shown]:
-    """What `teach` does, with notes of what was believed before an answer became a lesson."""
-    pool = predictions.pool
-    history: list[Shown] = []
-    for step in range(steps):
-        choice = teacher.choose(pool, history, rng)
-        x = pool.features[choice.example]
-        answer = worker.answer(x)
-        if predictions.is_due(step):
-            predictions.note(history, choice.example, answer)
-        history.append(Shown(choice.example, answer, choice.p))
-        worker.learn(x, int(pool.labels[choice.example]))
-    return history
 
 
 def known(worker: SimulatedWorker, examples: Labelled) -> float:

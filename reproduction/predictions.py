@@ -45,12 +45,14 @@ class Predictions:
         late = step - self.tracked.cold_start
         return late >= 0 and late % STRIDE == 0
 
-    def note(self, history: Sequence[Shown], example: int, answer: int) -> None:
-        """Beliefs before an answer that has just been given, but not yet learned from."""
+    def note(self, history: Sequence[Shown], shown: Shown) -> None:
+        """Beliefs before an answer that has just been given, but not yet learned from, where they are due."""
+        if not self.is_due(len(history)):
+            return
         truth = self.truth()
-        self.answers.append(answer)
+        self.answers.append(shown.answer)
         for name, p in self.believed(history).items():
-            self.next[name].append(round(float(p[example]), 4))
+            self.next[name].append(round(float(p[shown.example]), 4))
             self.losses[name].append(cross_entropy(p, truth))
             self.bins[name] += binned(p, truth)
 

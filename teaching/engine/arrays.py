@@ -23,3 +23,9 @@ def no_progress(stage: str, share: float) -> None:
 def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:
     """The sum of the values of each group 0 … count−1, shape (count,)."""
     return np.asarray(np.bincount(group, weights=values, minlength=count), dtype=np.float64)
+
+
+def squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
+    """‖aᵢ − bⱼ‖², shape (n, m), for rows (n, d) and (m, d)."""
+    squares = np.vecdot(a, a)[:, None] + np.vecdot(b, b) - 2 * a @ b.T
+    return np.asarray(np.maximum(squares, 0.0))

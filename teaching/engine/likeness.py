@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit, logsumexp
 
-from .arrays import BoolArray, FloatArray
+from .arrays import BoolArray, FloatArray, squared_distances
 from .errors import BadSetting
 from .history import Past
 from .pool import Pool
@@ -64,9 +64,7 @@ class Remembered:
     def answers(self, pool: Pool) -> FloatArray:
         """P(+1) of every example by the likeliest model, shape (n,)."""
         best = int(np.argmax(self.log_chances[:, -1]))
-        lengths = np.vecdot(self.shown, self.shown)
-        products = pool.features @ self.shown.T
-        squared = pool.squared_norms[:, None] + lengths - 2 * products
+        squared = squared_distances(pool.features, self.shown)
         ages = np.arange(len(self.shown))[::-1]
         strengths = _strengths(squared, ages, self.widths[best], self.fadings[best])
         return _answers(strengths, self.is_plus)
@@ -77,10 +75,9 @@ def remember(pool: Pool, past: Past, guess: float, memories: Memories) -> Rememb
     grid = np.meshgrid(memories.widths, memories.fadings, indexing="ij")
     widths, fadings = _distance(pool) * grid[0].ravel(), grid[1].ravel()
     shown, is_plus = pool.features[past.examples], pool.labels[past.examples] > 0
-    lengths = np.vecdot(shown, shown)
-    squared = lengths[:, None] + lengths - 2 * shown @ shown.T
     steps = np.arange(len(past))
     ages = steps[:, None] - 1 - steps
+    squared = squared_distances(shown, shown)
     strengths = _strengths(squared, ages, widths[:, None, None], fadings[:, None, None])
     p = _answers(strengths, is_plus)
     chances = guess / 2 + (1 - guess) * np.where(past.answers > 0, p, 1 - p)
@@ -102,7 +99,7 @@ def _strengths(
     squared: FloatArray, ages: npt.NDArray[np.integer], width: FloatArray, fading: FloatArray
 ) -> FloatArray:
     """How strongly each memory speaks at each example; those to come (of negative age) do not."""
-    likeness = np.exp(-np.maximum(squared, 0.0) / width)
+    likeness = np.exp(-squared / width)
     return np.asarray(np.where(ages >= 0, likeness * fading ** np.maximum(ages, 0), 0.0))
 
 

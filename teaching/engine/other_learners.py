@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from .arrays import BoolArray, FloatArray
+from .arrays import BoolArray, FloatArray, squared_distances
 from .errors import BadSetting
 from .learner import Learner, SimulatedLearner
 
@@ -90,7 +90,7 @@ class PrototypeLearner(MemoryLearner):
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """p of many examples (n, d), shape (n,)."""
-        minus, plus = (_squared_distances(features, self.prototypes[c][None]) for c in (-1, 1))
+        minus, plus = (squared_distances(features, self.prototypes[c][None]) for c in (-1, 1))
         return np.asarray(expit((minus - plus)[:, 0] / self.scale))
 
     def learn(self, x: FloatArray, label: int) -> None:
@@ -117,7 +117,7 @@ class ExemplarLearner(MemoryLearner):
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """p of many examples (n, d), shape (n,)."""
-        likeness = np.exp(-_squared_distances(features, self.shown) / self.width)
+        likeness = np.exp(-squared_distances(features, self.shown) / self.width)
         total = likeness @ np.abs(self.strengths)
         plus = likeness @ np.maximum(self.strengths, 0)
         nothing = np.full_like(total, 0.5)
@@ -127,9 +127,3 @@ class ExemplarLearner(MemoryLearner):
         """Remember one example (d,) and its label."""
         self.shown = np.vstack([self.shown, x])
         self.strengths = np.append(self.decay * self.strengths, label)
-
-
-def _squared_distances(a: FloatArray, b: FloatArray) -> FloatArray:
-    """‖aᵢ − bⱼ‖², shape (n, m), for rows (n, d) and (m, d)."""
-    squares = np.vecdot(a, a)[:, None] + np.vecdot(b, b) - 2 * a @ b.T
-    return np.asarray(np.maximum(squares, 0.0))

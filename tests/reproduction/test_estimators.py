@@ -128,10 +128,10 @@ def test_beliefs_are_those_of_the_moment(start):
     pool = start.pool
     tracked = Tracked(beta=start.beta, learning_rate=start.rate)
     predictions = Predictions(pool, tracked, lambda: np.full(pool.n, 0.5))
-    history = [Shown(i, 1, 0.5) for i in range(6)]
-    predictions.note(history, 7, -1)
-    right = sum(pool.labels[:6] > 0)
-    share = (right + 1) / 8
+    history = [Shown(i, 1, 0.5) for i in range(5)]
+    predictions.note(history, Shown(7, -1, 0.5))
+    right = sum(pool.labels[:5] > 0)
+    share = (right + 1) / 7
     assert predictions.next["harmonic"] == [round(float(belief(pool, history)[7]), 4)]
     assert predictions.next["running"] == [round(share if pool.labels[7] > 0 else 1 - share, 4)]
     assert [step for step in range(15) if predictions.is_due(step)] == [5, 8, 11, 14]

@@ -70,19 +70,21 @@ class Tracked(Teacher):
         likeness = self._likeness(posterior, remembered)
         belief, diversity, usefulness = self._by_concept(pool, past, posterior)
         scores = diversity - usefulness
-        judgement = Judgement(belief[0], scores, diversity, usefulness, likeness=likeness)
+        parts: tuple[FloatArray | None, FloatArray | None] = diversity, usefulness
         if likeness >= RULED_OUT:
             p = remembered.answers(pool)
             belief = (1 - likeness) * belief + likeness * self._with_guesses(p)
             if likeness > 0.5:
-                judgement = Judgement(belief[0], _typical_errors(pool, p), likeness=likeness)
-        return replace(
-            judgement,
-            p=belief[0],
+                scores, parts = _typical_errors(pool, p), (None, None)
+        return Judgement(
+            belief[0],
+            scores,
+            *parts,
             p_low=belief[1],
             p_high=belief[2],
             learner_rate=self.learning_rate.initial * posterior.rate_factor,
             learner_beta=posterior.beta,
+            likeness=likeness,
         )
 
     def _likeness(self, posterior: Posterior, remembered: Remembered) -> float:
