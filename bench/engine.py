@@ -43,7 +43,7 @@ from teaching.engine import (
     suggest_learning_rate,
     teach,
 )
-from tests.engine import tracked_oracle
+from tests.teaching.engine import tracked_oracle
 
 T = TypeVar("T")
 

@@ -35,7 +35,7 @@ import re, sys, time
 from pathlib import Path
 import django
 django.setup()
-from evaluation.exports import Selection, archive_chunks, table_chunks
+from analysis.exports import Selection, archive_chunks, table_chunks
 from studies.models import Study
 
 def peak():

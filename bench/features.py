@@ -25,10 +25,10 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
+from datasets.checks.shortcuts import ImageCues, check_shortcuts
+from datasets.checks.target import cross_validated_accuracy, neighbour_accuracy
 from datasets.extractors import EXTRACTORS, Describer, Description, describe_all, described
 from datasets.extractors.deep import imagenet_network
-from datasets.shortcuts import ImageCues, check_shortcuts
-from datasets.target import cross_validated_accuracy, neighbour_accuracy
 
 SIDE = 320
 # Images that are enough to time one core.

@@ -44,10 +44,10 @@ def set_up() -> None:
     django.setup()
     from django.core.management import call_command
 
-    from jedi_web import ahead
+    from jedi_web import preload
 
     call_command("migrate", verbosity=0)
-    ahead.load()
+    preload.load()
 
 
 def watch(people: int) -> None:

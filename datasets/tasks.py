@@ -7,7 +7,7 @@ from .models import Import
 
 @task()
 def work_on_import(import_id: int) -> None:
-    from . import services
+    from .imports import services
 
     if job := Import.objects.filter(pk=import_id).first():
         services.run(job)

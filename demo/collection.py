@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from datasets.creation import Draft, LabelledImage, create_dataset
-from datasets.finishing import insight_into
+from datasets.imports.creation import Draft, LabelledImage, create_dataset
+from datasets.imports.finishing import insight_into
 from studies.models import Dataset
 
 from . import butterflies

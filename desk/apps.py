@@ -7,10 +7,12 @@ class DeskConfig(AppConfig):
     verbose_name = "The researcher's desk"
 
     def ready(self) -> None:
-        from studies.signals import looking_around, session_finished
+        from jobs.signals import recovery_due
+        from studies.signals import session_finished
 
-        from . import roles, webhooks
+        from .access import roles
+        from .connections import webhooks
 
         post_migrate.connect(roles.make_researchers, sender=roles.last_app())
         session_finished.connect(webhooks.announce_finished)
-        looking_around.connect(webhooks.enqueue_due)
+        recovery_due.connect(webhooks.enqueue_due)

@@ -1,0 +1,1 @@
+"""Module 3 of a session: the images without feedback, and the teaching gain."""

@@ -2,7 +2,7 @@
 
 from django.contrib.auth.models import User
 
-from desk.roles import password_link
+from desk.access.roles import password_link
 
 FIRST_NAME = "researcher"
 

@@ -31,7 +31,7 @@ def when_ready(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     # Here, because the settings can be read only now.
-    from jedi_web.ahead import load_beside
+    from jedi_web.preload import load_beside
 
     load_beside()
 

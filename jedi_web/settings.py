@@ -53,6 +53,8 @@ INSTALLED_APPS = [
     "memorytest",
     "teaching",
     "evaluation",
+    "analysis",
+    "jobs",
     "desk",
     "datasets",
     "demo",
@@ -142,14 +144,14 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["studies.parsers.SmallJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["studies.api.parsers.SmallJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {
         "join": environment.text("JEDI_JOIN_RATE", "240/min"),
         "researchers": environment.text("JEDI_API_RATE", "300/min"),
     },
     "NUM_PROXIES": JEDI_PROXIES,
-    "EXCEPTION_HANDLER": "studies.api_errors.error_reply",
+    "EXCEPTION_HANDLER": "studies.api.errors.error_reply",
     "UNAUTHENTICATED_USER": None,
 }
 SPECTACULAR_SETTINGS = {

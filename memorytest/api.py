@@ -5,8 +5,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from studies import api_examples as examples
-from studies.api import PositionRequest, StateReply, error_responses, participant_or_404
+from studies.api import examples
+from studies.api.views import PositionRequest, StateReply, error_responses, participant_or_404
 
 from . import services
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation import figures
-from evaluation import statistics as stats
-from evaluation.drawing import svg
-from evaluation.results.words import points, points_interval, share, title_of
+from analysis import stats
+from analysis.charts import figures
+from analysis.charts.shapes import svg
+from analysis.charts.words import points, points_interval, share, title_of
 from studies.models import Study
 from studies.models.versions import configuration_hash
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evaluation.modelcheck.beliefs import Bin, calibration, log_loss
-from evaluation.modelcheck.figures import ArmBins, calibration_plot
-from evaluation.statistics import Interval, summarise
+from analysis.modelcheck.beliefs import Bin, calibration, log_loss
+from analysis.modelcheck.figures import ArmBins, calibration_plot
+from analysis.stats import Interval, summarise
 
 from .experiment import Row
 from .kinds import Kind

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.figures import with_minus
-from evaluation.statistics import summarise
+from analysis.charts.figures import with_minus
+from analysis.stats import summarise
 
 from .belief_report import belief_parts
 from .experiment import Results

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluation.drawing import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
-from evaluation.figures import (
+from analysis.charts.figures import (
     LEFT,
     RIGHT,
     WIDTH,
@@ -22,7 +21,8 @@ from evaluation.figures import (
     ticks,
     value_axis,
 )
-from evaluation.statistics import Summary
+from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
+from analysis.stats import Summary
 from teaching.engine.arrays import FloatArray
 
 from .summaries import Curve

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.figures import (
+from analysis.charts.figures import (
     ArmAccuracies,
     ArmValues,
     accuracy_plot,
@@ -15,7 +15,7 @@ from evaluation.figures import (
     signed_points,
     signed_tick,
 )
-from evaluation.statistics import Summary, summarise
+from analysis.stats import Summary, summarise
 
 from . import conditions
 from .arms import ARMS, AS_PRINTED, DEFAULT, JEDI

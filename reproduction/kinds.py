@@ -10,9 +10,7 @@ from scipy.special import expit
 
 from teaching.engine import Habits, LearningRate, OmniscientJEDI, Pool, SimulatedLearner, Teacher
 from teaching.engine.arrays import FloatArray
-from teaching.engine.learner import Learner
-from teaching.engine.learners import SimulatedWorker, make_worker
-from teaching.engine.other_learners import (
+from teaching.engine.learners.alternatives import (
     ExemplarLearner,
     HingeLearner,
     MemoryLearner,
@@ -20,6 +18,8 @@ from teaching.engine.other_learners import (
     PrototypeLearner,
     SquaredLearner,
 )
+from teaching.engine.learners.paper import Learner
+from teaching.engine.learners.people import SimulatedWorker, make_worker
 
 FITS, OFF, OPINIONS, OTHER = GROUPS = ("fits", "off", "opinions", "other")
 # A learner with a longer memory than this overshoots for good.

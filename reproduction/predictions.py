@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluation.modelcheck.beliefs import BINS, SUREST
+from analysis.modelcheck.beliefs import BINS, SUREST
 from teaching.engine import Pool, Shown, Tracked, belief
 from teaching.engine.arrays import FloatArray
 from teaching.engine.history import Past

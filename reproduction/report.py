@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from evaluation.drawing import FAINT, INK, PAPER, SOFT_INK, STYLES, Drawing, svg
+from analysis.charts.shapes import FAINT, INK, PAPER, SOFT_INK, STYLES, Drawing, svg
 
 HERE = Path(__file__).parent
 TOKENS = HERE.parent / "static" / "css" / "tokens.css"

@@ -8,7 +8,7 @@ from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from datasets.processes import process_pool
+from datasets.imports.processes import process_pool
 
 from .checkpoint import Checkpoint
 from .experiment import BadExperiment, Experiment, Results, Row, Unit

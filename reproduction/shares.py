@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.statistics import BOOTSTRAP_SEED, CONFIDENCE, Interval
+from analysis.stats import BOOTSTRAP_SEED, CONFIDENCE, Interval
 
 RESAMPLES = 2000
 # A way shorter than this, in accuracy, is too short to be divided by.

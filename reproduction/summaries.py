@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from evaluation.figures import with_minus
-from evaluation.statistics import CONFIDENCE, Summary, summarise
+from analysis.charts.figures import with_minus
+from analysis.stats import CONFIDENCE, Summary, summarise
 from teaching.engine.arrays import FloatArray
 
 NOTHING = "–"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evaluation.statistics import summarise
+from analysis.stats import summarise
 
 from . import conditions
 from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.statistics import Summary, summarise
+from analysis.stats import Summary, summarise
 
 from .conditions import SEPARATOR
 from .experiment import Results, Row

@@ -4,6 +4,3 @@ from django.dispatch import Signal
 
 # A participant has answered the last task. Sent with `participant`, inside the transaction of that answer.
 session_finished = Signal()
-
-# The background worker looks around for what is due, every few seconds.
-looking_around = Signal()

@@ -1,6 +1,8 @@
 from django.urls import path
 
-from . import api, api_events, views
+from . import views
+from .api import events as api_events
+from .api import views as api
 
 urlpatterns = [
     path("", views.home, name="home"),

@@ -9,7 +9,7 @@ import numpy as np
 from django.db import connection
 from PIL import Image
 
-from datasets.creation import Draft, LabelledImage, create_dataset
+from datasets.imports.creation import Draft, LabelledImage, create_dataset
 from studies.models import Dataset, Participant, Study
 from studies.services import Recruitment, join
 

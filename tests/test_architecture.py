@@ -4,102 +4,104 @@ import ast
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.architecture import (
+    LAYERS,
+    PAGE,
+    ROOT,
+    current_page,
+    files_of,
+    imported_modules,
+    package_of,
+    sentence_of,
+)
 
-# What each package may import of ours. Nothing imports jedi_web.
-ARROWS = {
-    "teaching.engine": set(),
-    "studies": set(),
-    "memorytest": {"studies"},
-    "teaching": {"studies", "teaching.engine"},
-    "evaluation": {"studies", "memorytest", "teaching", "teaching.engine"},
-    "rehearsal": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation"},
-    "desk": {"studies", "memorytest", "teaching", "teaching.engine", "evaluation", "rehearsal"},
-    "datasets": {"studies", "teaching", "teaching.engine"},
-    "demo": {"studies", "datasets"},
-    "reproduction": {
-        "studies",
-        "memorytest",
-        "teaching",
-        "teaching.engine",
-        "evaluation",
-        "datasets",
-    },
-    "jedi_web": {"studies", "memorytest", "teaching", "evaluation", "desk", "datasets", "demo"},
-}
 WEB_LIBRARIES = {"django", "rest_framework", "drf_spectacular"}
+NUMERICS = {"numpy", "scipy"}
+# Without a web framework: usable in a notebook.
+PURE = ("teaching.engine", "analysis.stats", "analysis.charts")
 
 
-def package_of(module: str) -> str | None:
-    if module == "teaching.engine" or module.startswith("teaching.engine."):
-        return "teaching.engine"
-    top = module.split(".")[0]
-    return top if top in ARROWS else None
+def libraries_of(path):
+    return {module.split(".")[0] for module in imported_modules(path)}
 
 
-def module_name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def imported_modules(path: Path) -> set[str]:
-    """The absolute names of everything that a file imports."""
-    module, modules = module_name(path), set()
-    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            modules.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = (
-                package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            )
-            origin = ".".join([*base, *([node.module] if node.module else [])])
-            modules.add(origin)
-            modules.update(f"{origin}.{alias.name}" for alias in node.names)
-    return modules
-
-
-def files_of(package: str) -> list[Path]:
-    folder = ROOT / package.replace(".", "/")
-    return [path for path in folder.rglob("*.py") if package_of(module_name(path)) == package]
-
-
-@pytest.mark.parametrize("package", ARROWS)
+@pytest.mark.parametrize("package", LAYERS)
 def test_imports_point_down_only(package):
     for path in files_of(package):
         imported = {package_of(module) for module in imported_modules(path)} - {None, package}
-        # `from teaching import engine` names its parent too; that is no import of the app.
-        allowed = ARROWS[package]
+        allowed = LAYERS[package]
         assert imported <= allowed, f"{path.relative_to(ROOT)} imports {imported - allowed}"
 
 
-def test_the_engine_knows_no_django():
-    for path in files_of("teaching.engine"):
-        imported = {module.split(".")[0] for module in imported_modules(path)}
-        assert not imported & WEB_LIBRARIES, path
+@pytest.mark.parametrize("package", LAYERS)
+def test_no_arrow_is_allowed_that_nobody_uses(package):
+    used = {package_of(module) for path in files_of(package) for module in imported_modules(path)}
+    assert LAYERS[package] <= used, LAYERS[package] - used
 
 
-def test_every_package_with_code_has_its_arrows():
+@pytest.mark.parametrize("package", PURE)
+def test_the_pure_packages_know_no_django(package):
+    assert files_of(package)
+    for path in files_of(package):
+        assert not libraries_of(path) & WEB_LIBRARIES, path
+
+
+def test_every_package_with_code_has_its_layer():
     packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "bench"}
-    assert packages | {"teaching.engine"} == set(ARROWS)
+    assert {name for name in LAYERS if "." not in name} == packages
+
+
+def test_every_package_says_in_a_sentence_what_lives_there():
+    for path in ROOT.glob("*/**/__init__.py"):
+        names = path.relative_to(ROOT).parts[:-1]
+        if names[0] in {"tests", ".venv"} or {"migrations", "management", "templatetags"} & {
+            *names
+        }:
+            continue
+        assert sentence_of(".".join(names)).endswith((".", ":")), path
+
+
+def test_the_docs_show_the_layers_as_they_are():
+    assert PAGE.read_text(encoding="utf-8") == current_page(), "run python -m tests.architecture"
+
+
+def is_a_view(path):
+    """Whoever takes a request: views, API calls, admin classes and the pages of the desk."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    return bool(names & {"HttpRequest", "Request", "APIView"})
+
+
+def views():
+    return [path for package in LAYERS for path in files_of(package) if is_a_view(path)]
 
 
 def test_views_know_no_mathematics():
-    for path in [*ROOT.glob("*/views.py"), *ROOT.glob("*/api.py"), *ROOT.glob("*/admin.py")]:
-        imported = {module.split(".")[0] for module in imported_modules(path)}
-        assert not imported & {"numpy", "scipy"}, path
+    for path in views():
+        assert not libraries_of(path) & NUMERICS, path
 
 
-def test_an_arrow_that_points_up_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr("tests.test_architecture.ROOT", tmp_path)
+def test_the_rule_about_views_sees_all_of_them():
+    seen = {str(path.relative_to(ROOT)) for path in views()}
+    pages = {str(path.relative_to(ROOT)) for path in ROOT.glob("desk/*/page.py")}
+    assert len(pages) > 10
+    assert pages | {"studies/views.py", "studies/api/views.py", "memorytest/api.py"} <= seen
+    assert {"desk/api/views.py", "desk/setup/admin.py", "datasets/admin/imports.py"} <= seen
+
+
+def test_an_arrow_that_points_up_is_seen(tmp_path):
     (tmp_path / "studies").mkdir()
     bad = tmp_path / "studies" / "bad.py"
     bad.write_text("from teaching import pools\n")
-    assert package_of("teaching") in {package_of(module) for module in imported_modules(bad)}
+    assert package_of("teaching") in {package_of(m) for m in imported_modules(bad, tmp_path)}
 
 
 def test_a_server_starts_without_numerics_and_loads_them_before_a_page_asks(tmp_path):
@@ -109,7 +111,7 @@ def test_a_server_starts_without_numerics_and_loads_them_before_a_page_asks(tmp_
         "from django.urls import get_resolver; get_resolver().url_patterns\n"
         "told = lambda: print([name for name in ('numpy', 'scipy.stats', 'PIL') if name in sys.modules])\n"
         "told()\n"
-        "from jedi_web import ahead; ahead.load()\n"
+        "from jedi_web import preload; preload.load()\n"
         "told()\n"
     )
     done = subprocess.run(

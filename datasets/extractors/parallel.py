@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image
 
-from ..processes import process_pool
+from datasets.imports.processes import process_pool
+
 from .base import (
     CancelCheck,
     Cancelled,

@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..archives import ArchiveLimits
+from datasets.imports.split import Side
+from datasets.pictures.encoding import MOST_BYTES
+
 from ..errors import shown
-from ..images import MOST_BYTES
-from ..split import Side
+from .archives import ArchiveLimits
 from .classes import LEAST_PER_CLASS, agreed_numbers, check_classes, in_order
 from .features import Features
 from .files import SourceFile, is_document, is_table, listing, unwrapped

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..archives import ArchiveEntry, ArchiveLimits, open_archive
 from ..errors import BadFeatures, BadImage, BadSource, listed, shown
+from .archives import ArchiveEntry, ArchiveLimits, open_archive
 from .files import DiskFile, SourceFile
 from .names import Names
 from .tables import Header, rows_of

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from ..archives import (
+from ..errors import BadImage, BadSource
+from .archives import (
     CHUNK,
     ArchiveEntry,
     ArchiveLimits,
@@ -20,7 +21,6 @@ from ..archives import (
     is_clutter,
     open_archive,
 )
-from ..errors import BadImage, BadSource
 
 DEEPEST = 20
 DOCUMENT_ENDINGS = (".md", ".txt", ".rst", ".html", ".json", ".yaml", ".yml", ".xml", ".log")

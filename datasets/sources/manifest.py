@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from datasets.imports.split import Side
+
 from ..errors import BadManifest, shown
-from ..split import Side
 from .files import SourceFile
 from .names import Names
 from .tables import MANIFEST_BYTES, Header, rows_of

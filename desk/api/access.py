@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
+from desk.base.pages import may_edit
 from desk.models import AccessToken
-from desk.pages.base import may_edit
 from studies.models import Study
 
 HOW = "Send “Authorization: Bearer …” with an access token. The admin makes them, under Access tokens."

@@ -4,9 +4,9 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse
 
-from studies.api import ErrorReply
-from studies.api_errors import error_body
-from studies.api_examples import example_request, example_response
+from studies.api.errors import error_body
+from studies.api.examples import example_request, example_response
+from studies.api.views import ErrorReply
 
 _SUMMARY = {
     "slug": "butterflies-1",

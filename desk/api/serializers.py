@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from evaluation.census import Tally, by_arm, census, tally
+from studies.head_counts import Tally, by_arm, census, tally
 from studies.models import Participant, Study
 
 ROLES = ("owner", "edit", "read", "superuser")

@@ -11,8 +11,8 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from desk.pages import downloads
-from evaluation.exports import FORMATS, TABLES
+from analysis.exports import FORMATS, TABLES
+from desk.downloads import page as downloads
 from studies.errors import SessionError
 from studies.models import Participant, ParticipantQuerySet, Study
 from studies.services import change_state

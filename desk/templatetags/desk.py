@@ -6,8 +6,9 @@ from typing import Any
 from django import template
 from django.urls import reverse
 
-from desk.overview import newest_studies
-from desk.pages import PAGES, quality
+from desk.home.overview import newest_studies
+from desk.pages import PAGES
+from desk.quality import page as quality
 from studies.models import Participant, Study
 
 register = template.Library()
@@ -16,7 +17,7 @@ register = template.Library()
 OFTEN_OPENED = ("Links", "Monitor", "Participants", "Results", "Downloads")
 
 
-@register.inclusion_tag("admin/desk/menu.html")
+@register.inclusion_tag("admin/desk/base/_menu.html")
 def study_menu(study: Study, here: str = "") -> dict[str, Any]:
     """The study's pages, the open one marked."""
     rows = menu_of(study)
@@ -37,7 +38,7 @@ def often_opened(study: Study) -> list[tuple[str, str]]:
     return [row for row in menu_of(study) if row[1] in OFTEN_OPENED]
 
 
-@register.inclusion_tag("admin/desk/studies.html")
+@register.inclusion_tag("admin/desk/home/_studies.html")
 def studies_of(user: Any) -> dict[str, Any]:
     """The newest studies that a researcher may see, with the way to their pages."""
     studies, total = newest_studies(user)
@@ -48,7 +49,7 @@ def studies_of(user: Any) -> dict[str, Any]:
     }
 
 
-@register.inclusion_tag("admin/desk/quality_box.html", takes_context=True)
+@register.inclusion_tag("admin/desk/quality/_box.html", takes_context=True)
 def quality_box(context: Mapping[str, Any], participant: Participant) -> dict[str, Any]:
     """The flags of a participant and the decisions about them."""
     return quality.quality_box(participant, may_edit=context["may_edit"])

@@ -17,12 +17,12 @@ from .errors import (
 )
 from .harmonic import belief
 from .history import Shown
-from .learner import Learner, LearningRate, SimulatedLearner
-from .learners import Crowd, Habits, Response, ResponseTime, SimulatedWorker, make_worker
+from .learners.paper import Learner, LearningRate, SimulatedLearner
+from .learners.people import Crowd, Habits, Response, ResponseTime, SimulatedWorker, make_worker
+from .learners.population import Population
+from .learners.simulation import teach
 from .pool import Pool
-from .population import Population
 from .rates import suggest_learning_rate
-from .simulation import teach
 from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, Tracked, make_teacher
 from .tracking import Assumptions
 

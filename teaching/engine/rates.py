@@ -3,7 +3,7 @@
 import numpy as np
 
 from .errors import BadSetting
-from .learner import LearningRate
+from .learners.paper import LearningRate
 from .pool import Pool
 
 

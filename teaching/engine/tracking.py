@@ -20,9 +20,9 @@ from scipy.special import logsumexp, ndtr
 
 from .arrays import FloatArray, IntArray
 from .errors import BadSetting
+from .exemplar import Memories, chance_of_likeness, remember
 from .history import Past
-from .learner import LearningRate
-from .likeness import Memories, chance_of_likeness, remember
+from .learners.paper import LearningRate
 from .pool import Pool
 
 # A logistic curve is nearly the distribution function of a Gaussian with this variance.

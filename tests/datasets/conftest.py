@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from datasets import images, preparation
+from datasets.imports import preparation
+from datasets.pictures import encoding as images
 
 
 @pytest.fixture(scope="session", autouse=True)

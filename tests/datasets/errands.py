@@ -10,7 +10,7 @@ import django
 
 def order(path: str, *names: str) -> list[str]:
     """Gives orders to import; returns their keys."""
-    from datasets.services import enqueue
+    from datasets.imports.services import enqueue
 
     from .imports import made_import
 

@@ -11,8 +11,8 @@ import zlib
 
 import pytest
 
-from datasets.archives import ArchiveLimits, decoded_name, is_clutter, open_archive
 from datasets.errors import BadArchive, BadImage, BadName, BadSource, DuplicateName
+from datasets.sources.archives import ArchiveLimits, decoded_name, is_clutter, open_archive
 
 from .pictures import encoded, plain, scene, written_zip
 
@@ -281,7 +281,7 @@ def test_entries_that_share_their_data_are_refused(tmp_path):
 MEMORY_SCRIPT = """
 import resource, sys
 from pathlib import Path
-from datasets.archives import open_archive
+from datasets.sources.archives import open_archive
 from datasets.errors import ImportProblem
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from datasets.creation import Frame
+from datasets.imports.creation import Frame
 
 
 @pytest.mark.parametrize("scale", [0.05, 1.0, 30.0])

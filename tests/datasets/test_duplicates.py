@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from datasets.duplicates import (
+from datasets.pictures.duplicates import (
     HASH_BITS,
     MOST_BITS,
     NearPair,
     find_duplicates,
     perceptual_hash,
 )
-from datasets.images import prepare
+from datasets.pictures.encoding import prepare
 
 from .pictures import decoded, encoded, scene, specimen
 

@@ -429,7 +429,7 @@ def test_every_extractor_is_registered_under_its_name():
 
 def test_the_feature_libraries_need_no_django():
     code = (
-        "import sys, datasets.extractors, datasets.target, datasets.shortcuts, datasets.insight;"
+        "import sys, datasets.extractors, datasets.checks.target, datasets.checks.shortcuts, datasets.checks.insight;"
         "sys.exit('django' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -8,10 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from datasets import services
 from datasets.extractors import EXTRACTORS, described, load
-from datasets.images import padded, prepare
+from datasets.imports import services
 from datasets.models import Import
+from datasets.pictures.encoding import padded, prepare
 from studies.models import Dataset, Example
 from teaching.engine import Pool
 

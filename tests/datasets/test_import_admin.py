@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from datasets import services
+from datasets.imports import services
 from datasets.models import Import
 
 from .imports import (

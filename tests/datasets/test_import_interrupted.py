@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from datasets import creation, examination, finishing, preparation, services, watch
+from datasets.imports import creation, examination, finishing, preparation, services, watch
 from datasets.models import SILENCE, Import
 from studies.models import Dataset, Example
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from datasets import insight
-from datasets.insight import (
+from datasets.checks import insight
+from datasets.checks.insight import (
     component_layout,
     graph_health,
     graph_layout,
@@ -15,8 +15,8 @@ from datasets.insight import (
     map_of,
     most_ambiguous,
 )
-from datasets.shortcuts import check_shortcuts
-from datasets.target import accuracy_of_features
+from datasets.checks.shortcuts import check_shortcuts
+from datasets.checks.target import accuracy_of_features
 from teaching.engine import Pool
 
 

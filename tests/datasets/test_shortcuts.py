@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from datasets.extractors import BadDescriptions, describe_all
-from datasets.shortcuts import (
+from datasets.checks.shortcuts import (
     FILE_CUES,
     IMAGE_CUES,
     Facts,
@@ -18,6 +17,7 @@ from datasets.shortcuts import (
     image_cues,
     percent,
 )
+from datasets.extractors import BadDescriptions, describe_all
 
 LABELS = np.tile([-1, 1], 60)
 SIDE = 40

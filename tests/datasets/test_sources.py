@@ -9,7 +9,6 @@ import zipfile
 import numpy as np
 import pytest
 
-from datasets.archives import ArchiveLimits
 from datasets.errors import (
     BadArchive,
     BadFeatures,
@@ -22,8 +21,9 @@ from datasets.errors import (
     TooFewImages,
     WrongClasses,
 )
-from datasets.images import prepare
+from datasets.pictures.encoding import prepare
 from datasets.sources import check_classes, open_source
+from datasets.sources.archives import ArchiveLimits
 
 from .pictures import class_files, plain, written_folder, written_zip
 

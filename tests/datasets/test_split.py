@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets.errors import BadSplit, DuplicatesAcrossSplit
-from datasets.split import LEAST_TEACHING_PER_CLASS, split_as_given, split_by_seed
+from datasets.imports.split import LEAST_TEACHING_PER_CLASS, split_as_given, split_by_seed
 
 
 def data(cats, dogs):

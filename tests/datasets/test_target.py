@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from datasets.extractors import EXTRACTORS, BadDescriptions, Cancelled, Extractor, Fitted, weights
-from datasets.extractors.words import analysis_of_variance
-from datasets.target import (
+from datasets.checks.target import (
     PENALTIES,
     accuracy_of_features,
     compare,
@@ -21,6 +19,8 @@ from datasets.target import (
     wilson,
     with_bias,
 )
+from datasets.extractors import EXTRACTORS, BadDescriptions, Cancelled, Extractor, Fitted, weights
+from datasets.extractors.words import analysis_of_variance
 from teaching.engine.concept import ridge_logistic
 
 

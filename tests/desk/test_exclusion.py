@@ -8,12 +8,12 @@ from django.core.exceptions import ValidationError
 from django.template import Context, Template
 from django.test import Client
 
-from desk.exclusion import exclude, include
+from analysis.exports import TABLES, Selection, gain_csv, table_chunks
+from analysis.results import gather
 from desk.models import Decision
-from desk.payment import preview
-from evaluation.census import census, tally
-from evaluation.exports import TABLES, Selection, gain_csv, table_chunks
-from evaluation.results import gather
+from desk.payment.bonus import preview
+from desk.quality.exclusion import exclude, include
+from studies.head_counts import census, tally
 from studies.models import AuditEntry, Participant, Study, StudyShare
 from teaching.assignment import emptiest_arm
 from tests.builders import make_dataset, make_study

@@ -12,12 +12,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from desk.monitor import ENDS, EVERYBODY, EXCLUDED, PAGE_SIZE, STEPS, Choice, Monitor
-from desk.monitor_page import PLACES, ago, live_context
-from desk.purposes import SHOWN
-from evaluation.census import UNDER_WAY
+from desk.base.purposes import SHOWN
+from desk.monitor.content import PLACES, ago, live_context
+from desk.monitor.numbers import ENDS, EVERYBODY, EXCLUDED, PAGE_SIZE, STEPS, Choice, Monitor
 from studies import places
 from studies.errors import StateNotAllowed
+from studies.head_counts import UNDER_WAY
 from studies.models import AuditEntry, Participant, SessionEvent, Study, StudyShare, StudyVersion
 from tests.builders import make_dataset, make_study
 from tests.crowd import make_crowd

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desk.models import Payment
-from desk.payment import bonus_of, cut, explain, preview, record_paid, share_of, undo_paid
+from desk.payment.bonus import bonus_of, cut, explain, preview, record_paid, share_of, undo_paid
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from tests.builders import make_dataset, make_study
 

@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from desk import previews
-from evaluation.exports import gain_csv
+from analysis.exports import gain_csv
+from desk.preview import sessions as previews
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from teaching.engine import TEACHERS
 from tests.builders import make_participant, make_study

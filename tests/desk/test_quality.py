@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desk import conduct as reading
 from desk.models import Decision
-from desk.quality import (
+from desk.quality import behaviour as reading
+from desk.quality.flags import (
     RULES,
     Conduct,
     chance_of_run,
@@ -171,7 +171,7 @@ def test_the_numbers_of_a_session_are_those_of_its_rows(study):
 READ_BY_ITSELF = """
 import django
 django.setup()
-from desk.conduct import conducts
+from desk.quality.behaviour import conducts
 from studies.models import Participant
 (found,) = conducts(Participant.objects.filter(study__slug="{slug}")).values()
 print(len(found.answers), len(found.checks), len(found.exposures), sum(found.gaps_s))
@@ -316,7 +316,7 @@ def test_the_list_is_paginated_and_asks_no_more_queries_for_more_people(
     assert few == 12
     for _ in range(4):
         take_part(add(study))
-    monkeypatch.setattr("desk.pages.quality.PAGE_SIZE", 4)
+    monkeypatch.setattr("desk.quality.page.PAGE_SIZE", 4)
     assert count() == few
     # Whoever has finished was read before.
     assert count("?page=2") == few - 4

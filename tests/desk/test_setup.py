@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from desk.admin.teachers import TeacherChoice, first_paragraph
-from desk.pages.setup import PAPER, paper_settings
+from desk.setup.page import PAPER, paper_settings
+from desk.setup.teachers import TeacherChoice, first_paragraph
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.engine import TEACHERS
 from tests.admin_form import form_values
@@ -294,7 +294,7 @@ def test_the_links_are_ready_to_paste(researcher, settings):
 
 
 def test_the_external_question_is_what_mechanical_turk_takes(settings):
-    from desk.pages.share import external_question
+    from desk.share.page import external_question
 
     settings.JEDI_PUBLIC_URL = "https://study.example"
     question = ElementTree.fromstring(external_question(make_study(slug="birds")))

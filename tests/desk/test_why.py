@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets.insight import map_of
-from desk import why
-from desk.why import Ground, Reason, as_taught_by, other_reasons, reason_of, standings
-from desk.why_drawings import REACHES, Scale, belief_map, part_bars
-from desk.why_page import Words, other_words
-from evaluation.drawing import Circle, Rect, Text
+from analysis.charts.shapes import Circle, Rect, Text
+from datasets.checks.insight import map_of
+from desk.why import explanation as why
+from desk.why.content import Words, other_words
+from desk.why.drawings import REACHES, Scale, belief_map, part_bars
+from desk.why.explanation import Ground, Reason, as_taught_by, other_reasons, reason_of, standings
 from studies.models import Participant
 from studies.seeds import generator
 from teaching import pools, services
 from teaching.engine import TEACHERS, Assumptions, PoolExhausted, Shown, make_teacher
-from teaching.engine.likeness import Memories
+from teaching.engine.exemplar import Memories
 from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
-from tests.engine import oracles
+from tests.teaching.engine import oracles
 
 RULES = [name for name in TEACHERS if name != "rt"]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from evaluation.drawing import Drawing, Line
+from analysis.charts.shapes import Drawing, Line
 from reproduction.experiment import Experiment
 from reproduction.progress import Screen
 from reproduction.report import Data, Figure, Section, Table

@@ -13,7 +13,7 @@ from reproduction.predictions import ESTIMATORS, Predictions, binned, cross_entr
 from reproduction.shares import share_of_way
 from reproduction.verdicts import Outcomes, cell_name, verdict
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief
-from teaching.engine.other_learners import PartialView
+from teaching.engine.learners.alternatives import PartialView
 
 from .builders import made_images
 

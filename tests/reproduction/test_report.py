@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from evaluation.drawing import Path, Text
-from evaluation.statistics import summarise
+from analysis.charts.shapes import Path, Text
+from analysis.stats import summarise
 from reproduction import report, runs
 from reproduction.figures import convergence_plot, first_phases, log_ticks, phase_scatter
 from reproduction.summaries import compared, in_deviations, mean_curve, with_interval

@@ -19,10 +19,10 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from datasets.models import Import
+from desk.base.pages import Page
 from desk.models import AccessToken
 from desk.models.tokens import digest_of
 from desk.pages import PAGES
-from desk.pages.base import Page
 from studies import audit
 from studies.models import AuditEntry
 from tests.builders import make_dataset, make_study

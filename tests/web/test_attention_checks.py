@@ -7,9 +7,9 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from evaluation.exports import Selection, table_chunks
+from analysis.exports import Selection, table_chunks
+from analysis.results import results_page
 from evaluation.models import EvaluationItem
-from evaluation.results import results_page
 from evaluation.stage import EvaluationStage, draw_images, with_checks
 from studies.models import Example, Participant, Study
 from tests.builders import make_dataset, make_participant, make_study

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from datasets import services
+from datasets.imports import services
 from datasets.models import Import
 
 

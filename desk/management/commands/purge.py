@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from desk import purge
+from desk.privacy import purge
 from studies import audit
 from studies.models import Participant, ParticipantQuerySet, Study
 

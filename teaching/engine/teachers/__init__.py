@@ -1,7 +1,7 @@
 """The teachers, one file each, and the one table that names them."""
 
 from ..errors import BadSetting
-from ..learner import LearningRate
+from ..learners.paper import LearningRate
 from .base import Choice, Teacher
 from .eer import EER
 from .imt import IMT

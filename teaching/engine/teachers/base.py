@@ -11,7 +11,7 @@ from ..arrays import BoolArray, FloatArray
 from ..errors import BadSetting
 from ..harmonic import harmonic
 from ..history import Past, Shown
-from ..learner import LearningRate, check_beta, error_probability
+from ..learners.paper import LearningRate, check_beta, error_probability
 from ..pool import Pool
 from . import cold_start
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..history import Past
-from ..learner import error_probability
+from ..learners.paper import error_probability
 from ..pool import Pool
 from .base import Judgement, Teacher
 

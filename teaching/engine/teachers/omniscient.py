@@ -7,7 +7,7 @@ from scipy.special import expit
 
 from ..arrays import FloatArray
 from ..history import Past
-from ..learner import SimulatedLearner
+from ..learners.paper import SimulatedLearner
 from ..pool import Pool
 from .base import Judgement, Teacher
 

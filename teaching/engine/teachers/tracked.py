@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
+from ..exemplar import Remembered, chance_of_likeness, remember
 from ..history import Past, Shown
-from ..likeness import Remembered, chance_of_likeness, remember
 from ..pool import Pool
 from ..tracking import (
     RULED_OUT,

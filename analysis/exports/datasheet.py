@@ -1,0 +1,123 @@
+"""The datasheet of an export: versions, settings, who is in the files and who is not, and a checksum of each table."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Count
+
+from studies.head_counts import roll
+from studies.models import Example, Participant, Study
+from studies.software import software_version
+
+from .columns import participant_columns
+from .files import Selection
+from .formats import json_value
+from .tables import Source
+
+Json = dict[str, Any]
+
+# What gets a worker paid, opens a door, or belongs to the database alone, is no part of the record that is handed on.
+LEFT_OUT = {
+    "id",
+    "dataset",
+    "completion_code",
+    "return_url",
+    "webhook_url",
+    "webhook_secret",
+    "next_ticket",
+    "next_pilot_ticket",
+    "current_version",
+    "owner",
+}
+
+
+class Census:
+    """How many people stand where, by arm, as the column `status` has it; counted while their rows pass."""
+
+    def __init__(self, study: Study) -> None:
+        self.status = next(c.value for c in participant_columns(study) if c.name == "status")
+        self.by_arm: dict[str, Counter[str]] = {}
+        self.by_version: Counter[int] = Counter()
+
+    def counted(self, participants: Iterable[Participant]) -> Iterator[Participant]:
+        for participant in participants:
+            counts = self.by_arm.setdefault(participant.arm or "unassigned", Counter())
+            counts[str(self.status(participant))] += 1
+            self.by_version[participant.version.number] += 1
+            yield participant
+
+    def as_json(self) -> Json:
+        by_status: Counter[str] = sum(self.by_arm.values(), Counter())
+        return {
+            "total": by_status.total(),
+            "by_status": by_status,
+            "by_arm": self.by_arm,
+            "by_version": self.by_version,
+        }
+
+
+@dataclass(frozen=True)
+class Datasheet:
+    wanted: Selection
+    source: Source
+    moment: datetime
+
+    def as_json(self, census: Census, tables: list[Json]) -> Json:
+        study = self.source.study
+        return {
+            "software": {"name": "JEDI Web", "version": software_version()},
+            "exported_at": json_value(self.moment),
+            "identifiable": self.wanted.identifiable,
+            "everyone": self.wanted.everyone,
+            "study": settings_of(study),
+            "versions": [version_as_json(version) for version in study.versions.all()],
+            "dataset": dataset_as_json(self.source),
+            "people": people_as_json(self.source),
+            "participants": census.as_json(),
+            "tables": tables,
+        }
+
+
+def settings_of(study: Study) -> Json:
+    """As they are now; what a session was made of is in its version."""
+    names = [field.name for field in study._meta.concrete_fields if field.name not in LEFT_OUT]
+    values = {name: getattr(study, name) for name in names}
+    return {
+        name: float(value) if isinstance(value, Decimal) else json_value(value)
+        for name, value in values.items()
+    }
+
+
+def version_as_json(version: Any) -> Json:
+    return {
+        "number": version.number,
+        "configuration_hash": version.hash,
+        "created_at": json_value(version.created_at),
+        "configuration": version.configuration,
+    }
+
+
+def people_as_json(source: Source) -> Json:
+    """Everybody who ever joined, by purpose, how many of them are excluded, and how many are in no file."""
+    everybody = roll(source.study, source.using)
+    left_out = 0 if source.everyone else everybody.uncounted
+    return {"joined": everybody.joined, "excluded": everybody.excluded, "left_out": left_out}
+
+
+def dataset_as_json(source: Source) -> Json:
+    dataset = source.study.dataset
+    examples = Example.objects.using(source.using).filter(dataset=dataset).order_by()
+    return {
+        "name": dataset.name,
+        "version": dataset.version,
+        "key": dataset.key,
+        "negative_class": dataset.negative_class,
+        "positive_class": dataset.positive_class,
+        "extractor": dataset.extractor,
+        "seed": dataset.seed,
+        "images": dict(examples.values_list("split").annotate(Count("pk"))),
+    }

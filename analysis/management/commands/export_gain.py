@@ -1,0 +1,32 @@
+"""Writes the teaching gain of a study as CSV."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.exports import gain_csv, gain_name
+from studies import audit
+from studies.models import AuditEntry, Study
+
+
+class Command(BaseCommand):
+    help = "Writes one CSV row per participant of a study, with the teaching gain."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the study's link name")
+        parser.add_argument("--output", type=Path, help="a file to write; the screen if left out")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.filter(slug=options["study"]).first()
+        if study is None:
+            names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
+            raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
+        audit.record(AuditEntry.Action.EXPORT, f"Wrote {gain_name(study)}.", study=study)
+        if options["output"] is None:
+            for line in gain_csv(study):
+                self.stdout.write(line, ending="")
+        else:
+            with options["output"].open("w", encoding="utf-8", newline="") as file:
+                file.writelines(gain_csv(study))

@@ -1,0 +1,104 @@
+"""Writes a table of a study, or the whole study as one zip."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from analysis.exports import (
+    FORMATS,
+    TABLES,
+    Selection,
+    archive_chunks,
+    archive_name,
+    table_chunks,
+    table_name,
+)
+from studies import audit
+from studies.models import AuditEntry, Study
+
+# What a name says of the people in a file, and a name that somebody chooses must say too.
+MARKS = {
+    "-identifiable": "The file would tell who took part",
+    "-everyone": "The file would have people in it who do not count",
+}
+
+
+class Command(BaseCommand):
+    help = "Writes one table of a study as CSV or JSON lines, or everything as one zip with its codebook."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the study's link name")
+        what = parser.add_mutually_exclusive_group(required=True)
+        what.add_argument("--table", choices=TABLES, help="one table")
+        what.add_argument(
+            "--zip", action="store_true", help="all tables, the codebook and a datasheet"
+        )
+        parser.add_argument("--format", choices=FORMATS, default="csv", help="of the table")
+        parser.add_argument(
+            "--output",
+            type=Path,
+            help="a file, or a folder in which the file gets its usual name; the screen if left out",
+        )
+        parser.add_argument(
+            "--identifiable", action="store_true", help="with the ids of the recruitment platform"
+        )
+        parser.add_argument(
+            "--everyone",
+            action="store_true",
+            help="also pilots, previews, rehearsals and excluded people",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_named(options["study"])
+        wanted = Selection(study, options["identifiable"], options["everyone"])
+        if options["zip"]:
+            name, chunks = archive_name(wanted), archive_chunks(wanted)
+        else:
+            kind = (options["table"], options["format"])
+            name, chunks = table_name(wanted, *kind), table_chunks(wanted, *kind)
+        if options["zip"] and options["output"] is None:
+            raise CommandError(f"A zip is not for the screen. Add --output {name}.")
+        place = options["output"] and place_of(options["output"], name)
+        audit.record(AuditEntry.Action.EXPORT, f"Wrote {name}.", study=study)
+        if place:
+            write_whole(place, chunks)
+        else:
+            self.print(chunks)
+
+    def print(self, chunks: Iterator[bytes]) -> None:
+        # A line may be cut between two pieces, but a letter never is.
+        for chunk in chunks:
+            self.stdout.write(chunk.decode(), ending="")
+
+
+def study_named(slug: str) -> Study:
+    study = Study.objects.filter(slug=slug).first()
+    if study is None:
+        names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
+        raise CommandError(f"There is no study {slug!r}. Studies: {names}.")
+    return study
+
+
+def place_of(output: Path, name: str) -> Path:
+    """Where the file goes. Its name says what is special about the people in it, whoever chooses the name."""
+    place = output / name if output.is_dir() else output
+    for mark, reason in MARKS.items():
+        if mark in name and mark not in place.name:
+            raise CommandError(f"{reason}, and its name must say so: --output {name}")
+    if not place.parent.is_dir():
+        raise CommandError(f"There is no folder {place.parent}. Make it first.")
+    return place
+
+
+def write_whole(place: Path, chunks: Iterator[bytes]) -> None:
+    """Writes beside the place and moves there: a file that was cut off never looks like a whole one."""
+    draft = place.with_name(f"{place.name}.part")
+    try:
+        with draft.open("wb") as file:
+            file.writelines(chunks)
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)

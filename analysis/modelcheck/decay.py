@@ -1,0 +1,82 @@
+"""The memory decay of one worker, fitted from the answers of the teaching alone.
+
+The worker is taken for a logistic learner with momentum that starts at w = 0, whose learning rate is some multiple
+of the study's and whose answers slip now and then. For every β of a grid the likelihood of the answers is profiled
+over the multiple; the interval holds the β whose profile lies within χ²₁'s 95 % of the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import chi2
+
+from analysis.stats import Interval
+from teaching.engine import LearningRate
+
+Floats = NDArray[np.float64]
+
+BETAS = np.round(np.arange(0, 0.9501, 0.025), 3)
+RATES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
+# The chance that an answer is the toss of a coin.
+GUESS = 0.1
+
+
+@dataclass(frozen=True)
+class Fit:
+    """β as the answers have it, what it may as well be, and how far they prefer it to no learning at all."""
+
+    beta: float
+    interval: Interval
+    rate: float
+    log_likelihood: float
+    without_learning: float
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether every β of the grid explains the answers about as well."""
+        return (self.interval.low, self.interval.high) == (float(BETAS[0]), float(BETAS[-1]))
+
+
+def fit_decay(features: Floats, labels: Floats, answers: Floats, rate: LearningRate) -> Fit:
+    """The fit for examples (t, d), their labels (t,) and the worker's answers (t,) in {−1, +1}."""
+    surface = log_likelihoods(features, labels, answers, rate)
+    profile = surface.max(axis=1)
+    best = int(profile.argmax())
+    within = np.flatnonzero(profile >= profile[best] - allowed_drop())
+    return Fit(
+        beta=float(BETAS[best]),
+        interval=Interval(float(BETAS[within[0]]), float(BETAS[within[-1]])),
+        rate=float(RATES[surface[best].argmax()]),
+        log_likelihood=float(profile[best]),
+        without_learning=len(answers) * float(np.log(0.5)),
+    )
+
+
+@cache
+def allowed_drop() -> float:
+    return float(chi2.ppf(0.95, 1) / 2)
+
+
+def log_likelihoods(
+    features: Floats, labels: Floats, answers: Floats, rate: LearningRate
+) -> Floats:
+    """Σ log P(answer_t) for every β (rows) and every multiple of the rate (columns)."""
+    betas, factors = (axis.ravel() for axis in np.meshgrid(BETAS, RATES, indexing="ij"))
+    # In the span of the shown examples: the learner never leaves it, and it is smaller than the space.
+    gram = features @ features.T
+    steps = len(answers)
+    weights, momenta = np.zeros((2, len(betas), steps))
+    total = np.zeros(len(betas))
+    for t in range(steps):
+        margins = weights @ gram[t]
+        says_so = expit(answers[t] * margins)
+        total += np.log(GUESS / 2 + (1 - GUESS) * says_so)
+        momenta *= betas[:, None]
+        momenta[:, t] -= labels[t] * expit(-labels[t] * margins)
+        weights -= (rate(t + 1) * factors)[:, None] * momenta
+    return total.reshape(len(BETAS), len(RATES))

@@ -1,0 +1,107 @@
+"""The figures of the model check."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from analysis.charts.figures import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Scale,
+    axis_title,
+    hue,
+    mark,
+    percent,
+    plain,
+    shortened,
+)
+from analysis.charts.shapes import Drawing, Line, Path, Shape, Text
+
+from .beliefs import Bin
+from .decay import Fit
+
+GAP = 20.0
+PANEL = 150.0
+
+
+@dataclass(frozen=True)
+class ArmBins:
+    name: str
+    bins: Sequence[Bin]
+
+
+@dataclass(frozen=True)
+class ArmFits:
+    """The memory test's β beside the fitted one, worker by worker."""
+
+    name: str
+    fits: Sequence[tuple[float, Fit]]
+
+
+def calibration_plot(title: str, arms: Sequence[ArmBins]) -> Drawing:
+    """One panel for each arm: the share of +1 against the predicted one, with its interval."""
+    columns = min(2, max(1, len(arms)))
+    width = (WIDTH - LEFT - RIGHT - GAP * (columns - 1)) / columns
+    rows = max(1, math.ceil(len(arms) / columns))
+    floor = 8 + rows * (PANEL + 44)
+    shapes: list[Shape] = [
+        axis_title("answered +1, %", 8, floor - 30),
+        Text((LEFT + WIDTH - RIGHT) / 2, floor + 8, "predicted +1, %", "label", "middle"),
+    ]
+    for place, arm in enumerate(arms):
+        left = LEFT + (place % columns) * (width + GAP)
+        top = 24 + (place // columns) * (PANEL + 44)
+        across, upward = Scale(0, 1, left, left + width), Scale(0, 1, top + PANEL - 8, top)
+        shapes += calibration_panel(place, arm, across, upward, has_values=place % columns == 0)
+    return Drawing(WIDTH, floor + 18, title, shapes)
+
+
+def calibration_panel(
+    place: int, arm: ArmBins, across: Scale, upward: Scale, *, has_values: bool
+) -> list[Shape]:
+    shapes: list[Shape] = []
+    for value in (0.0, 0.5, 1.0):
+        shapes.append(Line(across.start, upward(value), across.end, upward(value), "grid"))
+        shapes.append(Text(across(value), upward.start + 16, percent(value), "tick", "middle"))
+        if has_values:
+            shapes.append(Text(LEFT - 6, upward(value) + 4, percent(value), "tick", "end"))
+    shapes.append(Line(across(0), upward(0), across(1), upward(1), "zero"))
+    for one in arm.bins:
+        x = across(one.predicted)
+        low, high = upward(one.interval.low), upward(one.interval.high)
+        shapes.append(Line(x, low, x, high, f"span {hue(place)}"))
+        shapes.append(mark(place, x, upward(one.observed), 3.6, "solid"))
+    points = tuple((across(one.predicted), upward(one.observed)) for one in arm.bins)
+    if len(points) > 1:
+        shapes.append(Path(points, f"curve {hue(place)}"))
+    shapes.append(Text(across.start, upward.end - 6, shortened(arm.name), f"name {hue(place)}"))
+    return shapes
+
+
+def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
+    """Every worker: β of the memory test across, β of the teaching answers upward with its interval."""
+    top, floor = 36.0, 290.0
+    across, upward = Scale(0, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, floor, top)
+    shapes: list[Shape] = [
+        axis_title("β from the teaching answers", top, floor),
+        Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, "β from the memory test", "label", "middle"),
+    ]
+    for value in (0.0, 0.25, 0.5, 0.75, 1.0):
+        shapes.append(Line(LEFT, upward(value), WIDTH - RIGHT, upward(value), "grid"))
+        shapes.append(Text(LEFT - 6, upward(value) + 4, plain(value), "tick", "end"))
+        shapes.append(Text(across(value), floor + 18, plain(value), "tick", "middle"))
+    shapes.append(Line(across(0), upward(0), across(1), upward(1), "zero"))
+    column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
+    for place, arm in enumerate(arms):
+        left = LEFT + column * place
+        shapes.append(mark(place, left + 6, 14, 4.5, "solid"))
+        shapes.append(Text(left + 17, 18, shortened(arm.name, 9), "name"))
+        for measured, fit in arm.fits:
+            x = across(measured)
+            low, high = upward(fit.interval.low), upward(fit.interval.high)
+            shapes.append(Line(x, low, x, high, f"hair {hue(place)}"))
+            shapes.append(mark(place, x, upward(fit.beta), 3.2, "dot"))
+    return Drawing(WIDTH, floor + 48, title, shapes)

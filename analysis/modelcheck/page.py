@@ -1,0 +1,187 @@
+"""The page of the model check: everything in words, so that the template only places it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analysis import stats
+from analysis.charts.words import UNKNOWN, decimal, title_of
+from analysis.results.figures import FORMS, Figure
+from studies.models import Study
+from teaching.engine import Shown, Tracked
+
+from . import beliefs
+from .beliefs import Floats
+from .decay import Fit, fit_decay
+from .figures import ArmBins, ArmFits, calibration_plot, decay_plot
+from .sessions import Session, sessions_of
+
+# The newest so many: the page answers in a second or two, and more would change little.
+MOST = 300
+
+TEACHER, TRACKED, CONSTANT, RUNNING = "teacher", "tracked", "constant", "running"
+WAYS = {
+    TEACHER: "the teacher’s belief",
+    TRACKED: "tracking the learner",
+    CONSTANT: "a constant",
+    RUNNING: "running accuracy",
+}
+
+
+@dataclass(frozen=True)
+class Arm:
+    """The sessions of one teacher, with every worker's loss by each way to predict."""
+
+    name: str
+    sessions: Sequence[Session]
+    losses: dict[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Check:
+    arms: Sequence[Arm]
+    fits: dict[str, Fit]
+    """by the participant's code"""
+
+    @property
+    def sessions(self) -> list[Session]:
+        return [session for arm in self.arms for session in arm.sessions]
+
+
+def check(study: Study, purpose: str) -> Check:
+    sessions = sessions_of(study, purpose, MOST)
+    names = sorted({session.arm for session in sessions}, key=place_in(study))
+    arms = [arm_of(name, [s for s in sessions if s.arm == name]) for name in names]
+    return Check(arms, {session.code: fit(session) for session in sessions})
+
+
+def place_in(study: Study) -> Any:
+    order = {name: place for place, name in enumerate(study.arm_names)}
+    return lambda name: (order.get(name, len(order)), name)
+
+
+def fit(session: Session) -> Fit:
+    features = np.asarray(session.pool.features[session.examples])
+    return fit_decay(features, session.labels, session.answers, session.rate)
+
+
+def arm_of(name: str, sessions: Sequence[Session]) -> Arm:
+    rights = [session.right for session in sessions]
+    constants = beliefs.constant_of_others(rights)
+    predictions: dict[str, list[Floats]] = {
+        TEACHER: [beliefs.chance_of_right(s.p, s.labels) for s in sessions],
+        TRACKED: [beliefs.chance_of_right(foretold(s), s.labels) for s in sessions],
+        CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
+        RUNNING: [beliefs.running_accuracy(right) for right in rights],
+    }
+    return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
+
+
+def foretold(session: Session) -> Floats:
+    """P(+1) before each answer by a teacher who tracks the learner, whoever taught."""
+    teacher = Tracked(beta=session.beta, learning_rate=session.rate)
+    rows = zip(session.examples, session.answers, session.p, strict=True)
+    shown = [Shown(int(example), int(answer), float(p)) for example, answer, p in rows]
+    return teacher.foretold(session.pool, shown)
+
+
+def model_page(study: Study, purpose: str) -> dict[str, Any]:
+    found = check(study, purpose)
+    page: dict[str, Any] = {"n": len(found.sessions), "most": MOST, "purpose": purpose}
+    if not found.sessions:
+        return page
+    return page | {
+        "ways": [*WAYS.values()],
+        "losses": [loss_row(arm) for arm in found.arms],
+        "figures": [draw(found) for draw in FIGURES.values()],
+        "forms": [*FORMS],
+        "decay": decay_words(found),
+        "coin": f"{np.log(2):.3f}",
+    }
+
+
+def loss_row(arm: Arm) -> dict[str, Any]:
+    best = beliefs.advantage(arm.losses[TEACHER], arm.losses[CONSTANT])
+    running = beliefs.advantage(arm.losses[TEACHER], arm.losses[RUNNING])
+    return {
+        "title": title_of(arm.name),
+        "n": len(arm.sessions),
+        "losses": [decimal(stats.mean(arm.losses[way]), 3) for way in WAYS],
+        "over_constant": with_interval(best),
+        "over_running": with_interval(running),
+        "tracked_over_running": with_interval(
+            beliefs.advantage(arm.losses[TRACKED], arm.losses[RUNNING])
+        ),
+    }
+
+
+def with_interval(summary: stats.Summary) -> str:
+    value = decimal(summary.mean, 3)
+    if summary.interval is None:
+        return value
+    low, high = decimal(summary.interval.low, 3), decimal(summary.interval.high, 3)
+    return f"{value} ({low} to {high})"
+
+
+def decay_words(found: Check) -> dict[str, str]:
+    pairs = [(session.beta, found.fits[session.code]) for session in found.sessions]
+    inside = sum(one.interval.low <= beta <= one.interval.high for beta, one in pairs)
+    silent = sum(one.tells_nothing for _, one in pairs)
+    rank = stats.spearman([beta for beta, _ in pairs], [one.beta for _, one in pairs])
+    return {
+        "inside": f"{inside} of {len(pairs)}",
+        "silent": f"{silent} of {len(pairs)}",
+        "rank": UNKNOWN if rank is None else decimal(rank.statistic, 2),
+    }
+
+
+def calibration_figure(found: Check) -> Figure:
+    title = "Predicted and given answers"
+    arms = [
+        ArmBins(title_of(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
+        for arm in found.arms
+    ]
+    rows: list[list[Any]] = [
+        [arm.name, one.predicted, one.observed, one.n, one.interval.low, one.interval.high]
+        for arm in arms
+        for one in arm.bins
+    ]
+    caption = (
+        "Answers in ten classes of the teacher’s p. On the dotted line predictions are calibrated; whiskers are "
+        "95 % intervals of the share, as if answers were independent."
+    )
+    header = ("arm", "predicted", "answered_plus", "n", "low", "high")
+    return Figure("calibration", title, caption, calibration_plot(title, arms), header, rows)
+
+
+def predicted_and_said(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
+    p = np.concatenate([session.p for session in sessions])
+    said = np.concatenate([session.answers > 0 for session in sessions])
+    return p, said.astype(np.float64)
+
+
+def decay_figure(found: Check) -> Figure:
+    title = "Memory decay, measured and fitted"
+    arms = [
+        ArmFits(title_of(arm.name), [(s.beta, found.fits[s.code]) for s in arm.sessions])
+        for arm in found.arms
+    ]
+    rows = [decay_row(session, found.fits[session.code]) for session in found.sessions]
+    caption = (
+        "Every mark is a worker. Lines reach over the β that explain the answers about as well: with thirty answers "
+        "most of them are long, and a fit says little about one person."
+    )
+    header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
+    return Figure("decay", title, caption, decay_plot(title, arms), header, rows)
+
+
+def decay_row(session: Session, one: Fit) -> list[Any]:
+    limits = [one.interval.low, one.interval.high]
+    return [session.code, session.arm, session.beta, one.beta, *limits, one.rate]
+
+
+FIGURES = {"calibration": calibration_figure, "decay": decay_figure}

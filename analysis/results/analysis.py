@@ -1,0 +1,72 @@
+"""What the numbers say: every measure compared over the arms, and what their sizes allow to say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from analysis import stats
+from analysis.charts.words import in_words, title_of
+
+from .numbers import Numbers
+
+REFERENCE = "jedi"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """One measure compared over the arms that have enough participants."""
+
+    summaries: dict[str, stats.Summary]
+    reference: str | None
+    welch: stats.Test | None
+    kruskal: stats.Test | None
+    comparisons: dict[str, stats.Comparison]
+
+
+def analyse(numbers: Numbers, measure: str) -> Analysis:
+    values = {arm: numbers.values(arm, measure) for arm in numbers.arms}
+    large = [arm for arm in numbers.arms if len(values[arm]) >= stats.TOO_FEW]
+    reference = REFERENCE if REFERENCE in numbers.arms else next(iter(numbers.arms), None)
+    return Analysis(
+        summaries={arm: stats.summarise(values[arm]) for arm in numbers.arms},
+        reference=reference,
+        welch=stats.welch_anova([values[arm] for arm in large]),
+        kruskal=stats.kruskal_wallis([values[arm] for arm in large]),
+        comparisons=compare_with(reference, large, values),
+    )
+
+
+def compare_with(
+    reference: str | None, arms: Sequence[str], values: dict[str, tuple[float, ...]]
+) -> dict[str, stats.Comparison]:
+    """The reference against each other arm, corrected over all of these comparisons."""
+    if reference is None or reference not in arms:
+        return {}
+    pairs = {arm: stats.compare(values[reference], values[arm]) for arm in arms if arm != reference}
+    done = {arm: pair for arm, pair in pairs.items() if pair}
+    corrected = stats.holm([pair.test.p if pair.test else None for pair in done.values()])
+    return {
+        arm: replace(pair, p_holm=p) for (arm, pair), p in zip(done.items(), corrected, strict=True)
+    }
+
+
+def size_notes(numbers: Numbers) -> list[str]:
+    """What the numbers of participants allow to say, quietly."""
+    sizes = {arm: len(numbers.values(arm, "teaching_gain")) for arm in numbers.arms}
+    notes = []
+    few = [title_of(arm) for arm, n in sizes.items() if n < stats.TOO_FEW]
+    if few:
+        notes.append(
+            f"Fewer than {stats.TOO_FEW} finished with {in_words(few)}: shown, but too few for an interval or a test."
+        )
+    smallest = min((n for n in sizes.values() if n >= stats.TOO_FEW), default=0)
+    effect = stats.detectable_effect(smallest)
+    if effect is not None:
+        rough = "intervals and p values are rough, and " if smallest < stats.FEW else ""
+        notes.append(
+            f"With {smallest} in the smallest arm that is tested, {rough}a difference below about {effect:.1f} "
+            "standard deviations would be missed more than one time in five."
+        )
+    missing = len(numbers.people) - sum(sizes.values())
+    if missing:
+        notes.append(f"{missing} finished without a gain or an arm and are left out.")
+    return notes

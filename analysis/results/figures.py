@@ -1,0 +1,300 @@
+"""Every figure of a study: what is drawn, what is said below it, and the table behind it."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from analysis import stats
+from analysis.charts import figures
+from analysis.charts.pdf import pdf
+from analysis.charts.shapes import Drawing, svg, svg_file
+from analysis.charts.words import p_words, title_of
+from analysis.exports import cell
+
+from .numbers import TIME_CLASS_MS, Numbers, Person
+
+Cell = str | int | float | None
+
+STAGES = ("teaching", "evaluation")
+
+
+@dataclass(frozen=True)
+class Figure:
+    key: str
+    title: str
+    caption: str
+    drawing: Drawing
+    header: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+
+    def svg(self) -> str:
+        return svg(self.drawing)
+
+    def file(self, form: str) -> bytes:
+        if form == "csv":
+            return self.csv().encode()
+        return pdf(self.drawing) if form == "pdf" else svg_file(self.drawing).encode()
+
+    def csv(self) -> str:
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(self.header)
+        writer.writerows([cell(value) for value in row] for row in self.rows)
+        return text.getvalue()
+
+
+FORMS = {
+    "svg": "image/svg+xml",
+    "pdf": "application/pdf",
+    "csv": "text/csv; charset=utf-8",
+}
+
+
+def arm_values(numbers: Numbers, measure: str) -> list[figures.ArmValues]:
+    return [
+        figures.ArmValues(title_of(arm), values, stats.summarise(values))
+        for arm in numbers.arms
+        for values in [numbers.values(arm, measure)]
+    ]
+
+
+def person_rows(numbers: Numbers, *fields: str) -> list[list[Cell]]:
+    return [[getattr(person, field) for field in fields] for person in numbers.people]
+
+
+def gain_figure(numbers: Numbers) -> Figure:
+    title = "Teaching gain by teacher"
+    fields = ("code", "arm", "first_seen_accuracy", "evaluation_accuracy", "teaching_gain")
+    return Figure(
+        "gain",
+        title,
+        "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
+        "interquartile ranges; the diamond is the mean with its 95 % interval, and the signed number its value.",
+        figures.box_plot(
+            title=title,
+            axis="teaching gain, points",
+            arms=arm_values(numbers, "teaching_gain"),
+            show_tick=figures.signed_tick,
+            show_mean=figures.signed_points,
+            has_zero=True,
+        ),
+        ("participant", *fields[1:]),
+        person_rows(numbers, *fields),
+    )
+
+
+def accuracy_figure(numbers: Numbers) -> Figure:
+    title = "First-seen and evaluation accuracy"
+    arms = [
+        figures.ArmAccuracies(
+            title_of(arm),
+            stats.summarise(numbers.values(arm, "first_seen_accuracy")),
+            stats.summarise(numbers.values(arm, "evaluation_accuracy")),
+        )
+        for arm in numbers.arms
+    ]
+    header = (
+        "arm", "n", "first_seen_accuracy", "first_seen_low", "first_seen_high", "evaluation_accuracy",
+        "evaluation_low", "evaluation_high",
+    )  # fmt: skip
+    rows = [
+        [key, arm.evaluation.n, *with_limits(arm.first_seen), *with_limits(arm.evaluation)]
+        for key, arm in zip(numbers.arms, arms, strict=True)
+    ]
+    caption = "Means with 95 % intervals; the way from the upper to the lower mark is the gain."
+    return Figure("accuracy", title, caption, figures.accuracy_plot(title, arms), header, rows)
+
+
+def with_limits(summary: stats.Summary) -> list[Cell]:
+    interval = summary.interval
+    limits = [interval.low, interval.high] if interval else [None, None]
+    return [summary.mean, *limits]
+
+
+def curve_figure(numbers: Numbers) -> Figure:
+    title = "Learning curves"
+    arms = [
+        figures.ArmCurves(title_of(arm), curve(numbers, arm), curve(numbers, arm, only_first=True))
+        for arm in numbers.arms
+    ]
+    rows: list[list[Cell]] = [
+        [arm, name, point.step, point.n, point.share, point.interval.low, point.interval.high]
+        for arm, curves in zip(numbers.arms, arms, strict=True)
+        for name, points in (("all", curves.every), ("first_seen", curves.first_seen))
+        for point in points
+    ]
+    return Figure(
+        "curves",
+        title,
+        f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
+        "answers are only in the CSV. Late steps belong to workers with a longer memory. Broken line: guessing.",
+        figures.curve_plot(title, arms),
+        ("arm", "images", "step", "n", "accuracy", "low", "high"),
+        rows,
+    )
+
+
+def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[figures.StepAccuracy]:
+    totals: dict[int, tuple[int, int]] = {}
+    for (owner, step, is_first), (right, n) in numbers.answers.steps.items():
+        if owner == arm and (is_first or not only_first):
+            right_before, n_before = totals.get(step, (0, 0))
+            totals[step] = (right_before + right, n_before + n)
+    return [
+        figures.StepAccuracy(step, n, right / n, interval)
+        for step, (right, n) in sorted(totals.items())
+        if (interval := stats.wilson_interval(right, n))
+    ]
+
+
+def memory_figure(numbers: Numbers) -> Figure:
+    title = "Memory length"
+    spans = stats.known(person.memory_span for person in numbers.people)
+    halves = Counter(round(2 * span) for span in spans)
+    # Empty classes between the shortest and the longest are part of the distribution.
+    places = range(min(halves), max(halves) + 1) if halves else range(0)
+    counts = [(place / 2, halves[place]) for place in places]
+    return Figure(
+        "memory",
+        title,
+        f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
+        figures.histogram(title, "memory span (mean length restored)", counts),
+        ("memory_span", "participants"),
+        counts,
+    )
+
+
+def mean_words(spans: Sequence[float]) -> str:
+    middle, spread = stats.mean(spans), stats.standard_deviation(spans)
+    if middle is None:
+        return ""
+    return f": mean {middle:.2f}" + ("" if spread is None else f", SD {spread:.2f}")
+
+
+def gain_by_memory_figure(numbers: Numbers) -> Figure:
+    title = "Teaching gain against memory"
+    arms = [
+        figures.ArmPoints(title_of(arm), spans_and_gains(numbers.of(arm))) for arm in numbers.arms
+    ]
+    fields = ("code", "arm", "memory_span", "teaching_gain")
+    return Figure(
+        "gain-by-memory",
+        title,
+        "Every mark is a participant, moved a little sideways where many share a span. "
+        + correlation_words([point for arm in arms for point in arm.points]),
+        figures.scatter(title, "memory span (mean length restored)", "teaching gain, points", arms),
+        ("participant", *fields[1:]),
+        person_rows(numbers, *fields),
+    )
+
+
+def spans_and_gains(people: Iterable[Person]) -> list[tuple[float, float]]:
+    return [
+        (person.memory_span, person.teaching_gain)
+        for person in people
+        if person.memory_span is not None and person.teaching_gain is not None
+    ]
+
+
+def correlation_words(points: Sequence[tuple[float, float]]) -> str:
+    test = stats.spearman([x for x, _ in points], [y for _, y in points])
+    if test is None:
+        return "Too few or too equal for a correlation."
+    rho = figures.with_minus(f"{test.statistic:.2f}")
+    return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {p_words(test.p)}."
+
+
+def unique_figure(numbers: Numbers) -> Figure:
+    title = "Different images shown in teaching"
+    fields = ("code", "arm", "unique_examples")
+    return Figure(
+        "unique-examples",
+        title,
+        "How many different images each participant saw; with repetitions, fewer than there were steps.",
+        figures.box_plot(
+            title=title,
+            axis="different images",
+            arms=arm_values(numbers, "unique_examples"),
+            show_tick=figures.plain,
+            show_mean=lambda value: f"{value:.1f}",
+        ),
+        ("participant", *fields[1:]),
+        person_rows(numbers, *fields),
+    )
+
+
+def confusion_figure(numbers: Numbers) -> Figure:
+    title = "Confusion in the evaluation"
+    dataset = numbers.study.dataset
+    labels = (-1, 1)
+
+    def count(arm: str, truth: int, answer: int) -> int:
+        return numbers.answers.confusion.get((arm, truth, answer), 0)
+
+    def row(arm: str, truth: int) -> tuple[int, int]:
+        return count(arm, truth, -1), count(arm, truth, 1)
+
+    arms = [
+        figures.ArmConfusion(title_of(arm), (row(arm, -1), row(arm, 1))) for arm in numbers.arms
+    ]
+    rows: list[list[Cell]] = [
+        [arm, dataset.class_name(truth), dataset.class_name(answer), count(arm, truth, answer)]
+        for arm in numbers.arms
+        for truth in labels
+        for answer in labels
+    ]
+    names = (dataset.negative_class, dataset.positive_class)
+    return Figure(
+        "confusion",
+        title,
+        "Shares within a true class, and counts of answers. Unequal errors show a lean towards one answer.",
+        figures.confusion_plot(title, names, arms),
+        ("arm", "true_class", "answer", "answers"),
+        rows,
+    )
+
+
+def times_figure(numbers: Numbers) -> Figure:
+    title = "Response times"
+    rows = [
+        figures.ArmTimes(
+            title_of(arm), stage, time_box(numbers.answers.times.get((arm, stage), ()))
+        )
+        for arm in numbers.arms
+        for stage in STAGES
+    ]
+    lines: list[list[Cell]] = [
+        [arm, stage, max(0.0, middle - TIME_CLASS_MS / 2), middle + TIME_CLASS_MS / 2, count]
+        for (arm, stage), classes in sorted(numbers.answers.times.items())
+        for middle, count in classes
+    ]
+    return Figure(
+        "response-times",
+        title,
+        "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
+        f"answers, counted in classes of {TIME_CLASS_MS} ms.",
+        figures.times_plot(title, rows),
+        ("arm", "stage", "from_ms", "to_ms", "answers"),
+        lines,
+    )
+
+
+def time_box(classes: Sequence[tuple[float, int]]) -> stats.Box | None:
+    """In seconds."""
+    marks = [stats.quantile_of_classes(classes, share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
+    known = [mark / 1000 for mark in marks if mark is not None]
+    return stats.Box(*known) if len(known) == len(marks) else None
+
+
+FIGURES: dict[str, Callable[[Numbers], Figure]] = {
+    "gain": gain_figure,
+    "accuracy": accuracy_figure,
+    "curves": curve_figure,
+    "gain-by-memory": gain_by_memory_figure,
+    "memory": memory_figure,
+    "unique-examples": unique_figure,
+    "confusion": confusion_figure,
+    "response-times": times_figure,
+}

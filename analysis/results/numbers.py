@@ -1,0 +1,157 @@
+"""The numbers of a study, by a handful of queries. Only participants who finished count, but for who was lost."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.db.models import Count, F, IntegerField, Q, Value
+from django.db.models.functions import Cast, Coalesce, Round
+
+from analysis import stats
+from evaluation.models import EvaluationItem
+from studies.head_counts import Tally, by_arm, census
+from studies.models import Participant, Study
+from teaching.models import TeachingStep
+
+# Response times are counted in classes of this width, so that a million answers come as a few rows.
+TIME_CLASS_MS = 50
+# The class of answers without a time.
+NO_TIME = -1.0
+
+
+@dataclass(frozen=True)
+class Person:
+    """One who finished."""
+
+    code: str
+    arm: str
+    memory_span: float | None
+    unique_examples: int | None
+    first_seen_accuracy: float | None
+    evaluation_accuracy: float | None
+    teaching_gain: float | None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the finished answered. `steps` counts (arm, step, is first showing) as (right, answered)."""
+
+    steps: dict[tuple[str, int, bool], tuple[int, int]]
+    confusion: dict[tuple[str, int, int], int]
+    times: dict[tuple[str, str], tuple[tuple[float, int], ...]]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Everything the page needs."""
+
+    study: Study
+    arms: tuple[str, ...]
+    people: tuple[Person, ...]
+    tallies: dict[str, Tally]
+    """By arm, with "" for those who have none."""
+    answers: Answers
+
+    def of(self, arm: str) -> list[Person]:
+        return [person for person in self.people if person.arm == arm]
+
+    def values(self, arm: str, measure: str) -> tuple[float, ...]:
+        return stats.known(getattr(person, measure) for person in self.of(arm))
+
+
+def gather(study: Study, purpose: str = Participant.Purpose.LIVE) -> Numbers:
+    people = finished_people(study, purpose)
+    tallies = by_arm(study, census(study, purpose))
+    arms = tuple(arm for arm in tallies if arm)
+    return Numbers(study, arms, people, tallies, answers_of(Finished(study.pk, purpose), people))
+
+
+@dataclass(frozen=True)
+class Finished:
+    """Those who finished one study for one purpose."""
+
+    study: int
+    purpose: str
+
+    @property
+    def answers(self) -> Q:
+        people = Participant.objects.counted(self.purpose).completed().filter(study=self.study)
+        return Q(participant__in=people, is_correct__isnull=False)
+
+
+# An answer of somebody who finished never changes: while the same people have finished, the counts stand.
+@lru_cache(maxsize=16)
+def answers_of(finished: Finished, people: tuple[Person, ...]) -> Answers:
+    confusion: Counter[tuple[str, int, int]] = Counter()
+    evaluation_times: Counter[tuple[str, float | None]] = Counter()
+    for arm, answer, is_right, time, count in evaluation_counts(finished):
+        confusion[arm, answer if is_right else -answer, answer] += count
+        evaluation_times[arm, time] += count
+    times = time_classes("teaching", teaching_times(finished))
+    times |= time_classes("evaluation", evaluation_times)
+    return Answers(step_counts(finished), dict(confusion), times)
+
+
+def finished_people(study: Study, purpose: str) -> tuple[Person, ...]:
+    fields = (
+        "code", "arm", "memory_span", "unique_examples", "first_seen_accuracy",
+        "evaluation_accuracy", "teaching_gain",
+    )  # fmt: skip
+    rows = study.participants.counted(purpose).completed().order_by("pk").values_list(*fields)
+    return tuple(Person(*row) for row in rows)
+
+
+def step_counts(finished: Finished) -> dict[tuple[str, int, bool], tuple[int, int]]:
+    rows = (
+        TeachingStep.objects.filter(finished.answers)
+        .order_by()
+        .values_list("participant__arm", "step", "is_first_showing")
+        .annotate(right=Count("pk", filter=Q(is_correct=True)), n=Count("pk"))
+    )
+    return {(arm, step, is_first): (right, n) for arm, step, is_first, right, n in rows}
+
+
+def time_class() -> Round:
+    return Round(F("response_ms") / TIME_CLASS_MS)
+
+
+def teaching_times(finished: Finished) -> Counter[tuple[str, float | None]]:
+    rows = (
+        TeachingStep.objects.filter(finished.answers)
+        .order_by()
+        .values_list("participant__arm", time_class())
+        .annotate(n=Count("pk"))
+    )
+    return Counter({(arm, time): count for arm, time, count in rows})
+
+
+def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, bool, float | None, int]]:
+    """One pass over the largest table serves the confusion and the times; the truth follows from the answer.
+
+    Answer, correctness and time are counted as one number, because the database sorts by it: one is sorted faster
+    than three.
+    """
+    known = Coalesce(F("response_ms"), Value(NO_TIME * TIME_CLASS_MS))
+    kind = 4 * Round(known / TIME_CLASS_MS) + F("answer") + 1 + Cast("is_correct", IntegerField())
+    rows = (
+        EvaluationItem.objects.filter(finished.answers)
+        .order_by()
+        .values_list("participant__arm", kind)
+        .annotate(n=Count("pk"))
+    )
+    for arm, number, count in rows:
+        time, rest = divmod(number, 4)
+        answer, is_right = (1 if rest >= 2 else -1), rest % 2 == 1
+        yield arm, answer, is_right, None if time == NO_TIME else time, count
+
+
+def time_classes(
+    stage: str, counts: Counter[tuple[str, float | None]]
+) -> dict[tuple[str, str], tuple[tuple[float, int], ...]]:
+    """(arm, stage) to (middle of the class in ms, how many), in rising order; unknown times are left out."""
+    classes: dict[tuple[str, str], list[tuple[float, int]]] = {}
+    for (arm, time), count in counts.items():
+        if time is not None:
+            classes.setdefault((arm, stage), []).append((float(time) * TIME_CLASS_MS, count))
+    return {key: tuple(sorted(rows)) for key, rows in classes.items()}

@@ -1,0 +1,5 @@
+"""Data sets and their imports in the admin."""
+
+from . import datasets, imports
+
+__all__ = ["datasets", "imports"]

@@ -1,0 +1,168 @@
+"""Importing images in the admin: drop a zip, watch it, choose the features."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.core.files import File
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+
+from datasets.errors import shown
+from datasets.imports import services
+from datasets.models import Import
+from studies import audit
+from studies.models import AuditEntry
+
+
+class ZipField(forms.FileField):
+    """Says at once what cannot be a zip; the worker looks closer."""
+
+    def to_python(self, data: Any) -> Any:
+        if data and not data.size:
+            raise forms.ValidationError(
+                f"{shown(data.name)}: The file is empty. Make the zip again and drop it here."
+            )
+        upload = super().to_python(data)
+        if upload and not _starts_as_a_zip(upload):
+            raise forms.ValidationError(
+                f"{shown(data.name)}: It is not a zip. Zip the folder with the images and drop that here."
+            )
+        return upload
+
+
+def _starts_as_a_zip(upload: File) -> bool:
+    head = upload.read(2)
+    upload.seek(0)
+    return bool(head == b"PK")
+
+
+class ImportForm(forms.ModelForm):
+    archive = ZipField(
+        label="Images",
+        help_text="A zip with one folder per class, or with a manifest (file,label or file,label,split) "
+        "beside the images, or with your own features (.npz or CSV) beside them.",
+    )
+    extractor = forms.ChoiceField(
+        label="Features",
+        required=False,
+        choices=[
+            ("", "I choose when the accuracies are known"),
+            (Import.BEST, "the most accurate ones"),
+        ],
+    )
+
+    class Meta:
+        model = Import
+        fields = ["name", "extractor", "evaluation_per_class", "duplicates", "skips_bad_images"]
+
+
+@admin.register(Import)
+class ImportAdmin(admin.ModelAdmin):
+    form = ImportForm
+    list_display = ["name", "state", "share", "file_name", "created_at", "dataset"]
+    list_filter = ["state"]
+    add_form_template = "admin/datasets/import_form.html"
+    change_form_template = "admin/datasets/import_progress.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Import]:
+        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
+
+    @admin.display(description="progress")
+    def share(self, job: Import) -> str:
+        return f"{100 * job.progress:.0f} %"
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # An import is watched and steered by its buttons, not edited.
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.created_by = request.user
+        services.start_from_upload(obj, form.cleaned_data["archive"])
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return HttpResponseRedirect(page_of(obj))
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        is_free = obj is None or not obj.is_at_work
+        return is_free and super().has_delete_permission(request, obj)
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        # One at a time, each with its own check.
+        return {}
+
+    def delete_model(self, request: HttpRequest, obj: Import) -> None:
+        services.discard(obj)
+        audit.record(
+            AuditEntry.Action.DELETE, f"Removed the import {obj.name}.", actor=request.user
+        )
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        job = self.get_object(request, object_id)
+        context = {"job": job, "title": f"Import of {job.name}", "subtitle": None} if job else {}
+        return super().change_view(request, object_id, form_url, (extra_context or {}) | context)
+
+    def get_urls(self) -> list[URLPattern]:
+        watch = self.admin_site.admin_view(self.watch)
+        steer = self.admin_site.admin_view(require_POST(self.steer))
+        return [
+            path("<int:pk>/state/", watch, name="import_state"),
+            path("<int:pk>/orders/<slug:order>/", steer, name="import_order"),
+            *super().get_urls(),
+        ]
+
+    def watch(self, request: HttpRequest, pk: int) -> JsonResponse:
+        """The state of an import, for the page that watches it."""
+        job = self._visible(request, pk)
+        return JsonResponse(
+            {
+                "state": job.state,
+                "text": "the worker has stopped" if job.is_orphaned else job.get_state_display(),
+                "step": job.step,
+                "progress": job.progress,
+                "log": job.log,
+                "is_settled": job.is_finished or job.state == Import.State.CHOOSING,
+            }
+        )
+
+    def steer(self, request: HttpRequest, pk: int, order: str) -> HttpResponse:
+        """One of the buttons: choose, cancel, resume, skip."""
+        job = self._visible(request, pk)
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        try:
+            match order:
+                case "choose":
+                    services.choose_features(job, request.POST.get("extractor", ""))
+                case "cancel":
+                    services.cancel(job)
+                case "resume":
+                    services.resume(job)
+                case "skip":
+                    services.resume(job, skips_bad_images=True)
+                case _:
+                    messages.error(request, "There is no such order.")
+        except services.WrongState as error:
+            messages.error(request, str(error))
+        return HttpResponseRedirect(page_of(job))
+
+    def _visible(self, request: HttpRequest, pk: int) -> Import:
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        return get_object_or_404(self.get_queryset(request), pk=pk)
+
+
+def page_of(job: Model) -> str:
+    return reverse("admin:datasets_import_change", args=[job.pk])

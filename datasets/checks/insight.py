@@ -1,0 +1,303 @@
+"""What a data set's page tells: examples to look at, a map, the graph's health, and warnings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from datasets.extractors import FloatArray, IntArray
+from datasets.extractors.components import principal_components
+from teaching.engine import Pool
+
+from .shortcuts import Concern, ShortcutReport, percent
+from .target import Accuracy, Share, neighbour_accuracy
+
+# Examples shown in each list, and points on the map: more would only slow the page.
+SHOWN = 12
+POINTS = 2_000
+# The neighbours that vote when two maps are compared.
+VOTERS = 9
+
+# Where the warnings begin.
+TOO_EASY = 0.97
+WEAK = 0.7
+FEW_IMAGES = 50
+UNBALANCED = 0.5
+SURELY_WRONG = 0.95
+# Rounding of what goes to the page.
+DIGITS = 4
+
+
+@dataclass(frozen=True)
+class PoolExample:
+    """An example by its place in the pool, with the out-of-fold probability of the positive class."""
+
+    pool_index: int
+    label: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Map:
+    """Up to POINTS examples of the pool on the unit square."""
+
+    method: str
+    """"components" or "graph": the layout in which the classes lie further apart"""
+    accuracy: float
+    """how often the nearest points on the map have an example's class"""
+    pool_index: list[int]
+    label: list[int]
+    x: list[float]
+    y: list[float]
+
+
+@dataclass(frozen=True)
+class GraphHealth:
+    """The graph over the pool."""
+
+    pieces_before_bridges: int
+    bridges: list[tuple[int, int]]
+    """pairs of pool indices that were tied to connect the graph"""
+    fewest_neighbours: int
+    median_neighbours: float
+    most_neighbours: int
+    homophily: float
+    """the share of edge weight within a class"""
+    homophily_by_chance: float
+    """what it would be if classes were dealt at random"""
+
+
+@dataclass(frozen=True)
+class Insight:
+    """Everything on the page, in plain numbers, lists and strings."""
+
+    classes: tuple[str, str]
+    counts: tuple[int, int]
+    """examples of the teaching pool, negative class first"""
+    accuracy: dict[str, Any]
+    neighbours: Share
+    hardest: list[PoolExample]
+    ambiguous: list[PoolExample]
+    map: Map
+    graph: GraphHealth
+    shortcuts: dict[str, Any] | None
+    warnings: list[Concern]
+
+    def as_json(self) -> dict[str, Any]:
+        """For a JSON column."""
+        return asdict(self)
+
+
+def insight_of(
+    pool: Pool,
+    accuracy: Accuracy,
+    *,
+    order: IntArray | None = None,
+    classes: tuple[str, str] = ("negative", "positive"),
+    shortcuts: ShortcutReport | None = None,
+) -> Insight:
+    """What there is to know about a pool.
+
+    `accuracy` is the chosen extractor's, over the same examples; `order` (n,) says which of its
+    rows each row of the pool is, if the pool was shuffled since.
+    """
+    probabilities = accuracy.probabilities if order is None else accuracy.probabilities[order]
+    neighbours = neighbour_accuracy(pool.features, pool.labels)
+    graph = graph_health(pool)
+    counts = (int((pool.labels < 0).sum()), int((pool.labels > 0).sum()))
+    hard = hardest(pool.labels, probabilities)
+    summary = {key: value for key, value in asdict(accuracy).items() if key != "probabilities"}
+    found = [
+        *_warnings_about_examples(counts, classes),
+        *_warnings_about_accuracy(accuracy, neighbours, counts, hard),
+        *_warnings_about_graph(graph),
+        *(shortcuts.warnings if shortcuts else ()),
+    ]
+    return Insight(
+        classes=classes,
+        counts=counts,
+        accuracy=summary,
+        neighbours=neighbours,
+        hardest=hard,
+        ambiguous=most_ambiguous(pool.labels, probabilities),
+        map=map_of(pool),
+        graph=graph,
+        shortcuts=shortcuts.as_json() if shortcuts else None,
+        warnings=found,
+    )
+
+
+def hardest(labels: FloatArray, probabilities: FloatArray, most: int = SHOWN) -> list[PoolExample]:
+    """The examples that are wrong out of fold, the most confident mistake first."""
+    wrong = np.flatnonzero((probabilities >= 0.5) != (labels > 0))
+    order = np.argsort(-np.abs(probabilities[wrong] - 0.5), kind="stable")
+    return _examples(wrong[order][:most], labels, probabilities)
+
+
+def most_ambiguous(
+    labels: FloatArray, probabilities: FloatArray, most: int = SHOWN
+) -> list[PoolExample]:
+    """The examples whose probability is nearest to one half."""
+    order = np.argsort(np.abs(probabilities - 0.5), kind="stable")
+    return _examples(order[:most], labels, probabilities)
+
+
+def _examples(places: IntArray, labels: FloatArray, probabilities: FloatArray) -> list[PoolExample]:
+    return [
+        PoolExample(int(place), int(labels[place]), round(float(probabilities[place]), DIGITS))
+        for place in places
+    ]
+
+
+def map_of(pool: Pool) -> Map:
+    """The pool in two dimensions, by the layout that shows the classes better.
+
+    Pools are shuffled, so the first POINTS examples are as good as any.
+    """
+    layouts = {"components": component_layout(pool.features), "graph": graph_layout(pool)}
+    shown = slice(0, POINTS)
+    labels = pool.labels[shown]
+    scores = {
+        name: neighbour_accuracy(layout[shown], labels, VOTERS).mean if len(set(labels)) > 1 else 0
+        for name, layout in layouts.items()
+        if layout is not None
+    }
+    method = max(scores, key=lambda name: scores[name])
+    layout = layouts[method]
+    assert layout is not None, "the layout that won is there"  # noqa: S101
+    square = _on_unit_square(layout[shown])
+    return Map(
+        method=method,
+        accuracy=round(float(scores[method]), DIGITS),
+        pool_index=list(range(len(square))),
+        label=[int(label) for label in labels],
+        x=[round(float(x), DIGITS) for x in square[:, 0]],
+        y=[round(float(y), DIGITS) for y in square[:, 1]],
+    )
+
+
+def component_layout(features: FloatArray) -> FloatArray:
+    """The first two principal components of features (n, d); (n, 2)."""
+    centred = features - features.mean(axis=0)
+    axes, _ = principal_components(centred, 2)
+    layout = np.zeros((len(features), 2))
+    layout[:, : axes.shape[1]] = centred @ axes
+    return layout
+
+
+def graph_layout(pool: Pool) -> FloatArray | None:
+    """The two smoothest functions on the graph, (n, 2); none if they cannot be found.
+
+    They are the leading eigenvectors of the random walk after the constant one, found from a fixed
+    start, each with the sign that makes its largest entry positive.
+    """
+    if pool.n < 5:
+        return None
+    scale = 1 / np.sqrt(np.maximum(pool.degrees, np.finfo(float).tiny))
+    walk = sparse.diags_array(scale) @ pool.affinity @ sparse.diags_array(scale)
+    try:
+        values, vectors = eigsh(
+            (walk + sparse.eye_array(pool.n)) / 2,
+            k=3,
+            v0=np.random.default_rng(0).standard_normal(pool.n),
+            tol=1e-5,
+            maxiter=2_000,
+        )
+    except ArpackError:
+        return None
+    smooth = vectors[:, np.argsort(-values, kind="stable")[1:3]] * scale[:, None]
+    peaks = smooth[np.abs(smooth).argmax(axis=0), [0, 1]]
+    return np.asarray(smooth * np.where(peaks < 0, -1.0, 1.0))
+
+
+def _on_unit_square(layout: FloatArray) -> FloatArray:
+    low, high = layout.min(axis=0), layout.max(axis=0)
+    return np.asarray((layout - low) / np.where(high > low, high - low, 1.0))
+
+
+def graph_health(pool: Pool) -> GraphHealth:
+    """Whether the graph carries what a learner says to where it belongs."""
+    edges = pool.affinity.tocoo()
+    same = pool.labels[edges.row] == pool.labels[edges.col]
+    total = float(edges.data.sum())
+    neighbours = np.diff(pool.affinity.indptr)
+    positive = float(np.mean(pool.labels > 0))
+    return GraphHealth(
+        pieces_before_bridges=pool.component_count + len(pool.bridges),
+        bridges=[(int(one), int(other)) for one, other in pool.bridges],
+        fewest_neighbours=int(neighbours.min()),
+        median_neighbours=float(np.median(neighbours)),
+        most_neighbours=int(neighbours.max()),
+        homophily=round(float(edges.data[same].sum()) / total, DIGITS) if total > 0 else 0.0,
+        homophily_by_chance=round(positive**2 + (1 - positive) ** 2, DIGITS),
+    )
+
+
+def _warnings_about_examples(counts: tuple[int, int], classes: Sequence[str]) -> Iterator[Concern]:
+    fewer, more = sorted(counts)
+    if fewer < FEW_IMAGES:
+        yield Concern(
+            "few_images",
+            f"There are only {fewer} teaching images of the class “{classes[int(np.argmin(counts))]}”.",
+            f"Add images: with fewer than {FEW_IMAGES} of a class the target concept is a guess.",
+        )
+    if fewer < UNBALANCED * more:
+        yield Concern(
+            "unbalanced",
+            f"The classes are unbalanced: {more} teaching images against {fewer}.",
+            "Add images of the rarer class, or leave out some of the other.",
+        )
+
+
+def _warnings_about_accuracy(
+    accuracy: Accuracy, neighbours: Share, counts: tuple[int, int], hard: Sequence[PoolExample]
+) -> Iterator[Concern]:
+    chance = max(counts) / sum(counts)
+    interval = f"{percent(accuracy.low)} to {percent(accuracy.high)}"
+    if accuracy.low <= chance:
+        yield Concern(
+            "at_chance",
+            f"The target concept may be no better than guessing: it is right about "
+            f"{percent(accuracy.mean)} of unseen images ({interval}), guessing about {percent(chance)}.",
+            "Choose other features, check the labels, or add images.",
+        )
+    elif accuracy.mean < WEAK:
+        yield Concern(
+            "weak",
+            f"The target concept is right about only {percent(accuracy.mean)} of unseen images ({interval}).",
+            "Choose other features: what the teacher cannot tell apart it cannot teach.",
+        )
+    if neighbours.mean >= TOO_EASY:
+        yield Concern(
+            "too_easy",
+            f"This task may be too easy: nearest-neighbour accuracy is {percent(neighbours.mean)}.",
+            "Choose classes that are harder to tell apart, or expect that everybody learns them.",
+        )
+    contradicting = sum(max(one.probability, 1 - one.probability) >= SURELY_WRONG for one in hard)
+    if contradicting:
+        yield Concern(
+            "contradicting",
+            f"{contradicting} of the hardest examples look very much like the other class.",
+            "Look at them: their labels may be wrong.",
+        )
+
+
+def _warnings_about_graph(graph: GraphHealth) -> Iterator[Concern]:
+    if graph.pieces_before_bridges > 1:
+        yield Concern(
+            "bridges",
+            f"The pool falls into {graph.pieces_before_bridges} groups of similar images, which "
+            f"{len(graph.bridges)} bridges connect.",
+            "Look at the map: a group may be a duplicate series or come from another source.",
+        )
+    # Half way from what chance gives would be a lot already; a twentieth is nothing.
+    if graph.homophily < graph.homophily_by_chance + 0.05 * (1 - graph.homophily_by_chance):
+        yield Concern(
+            "mixed_graph",
+            f"Similar images are of one class no more often than by chance "
+            f"({percent(graph.homophily)}), so the teacher can hardly tell what a person believes.",
+            "Choose other features.",
+        )

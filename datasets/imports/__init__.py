@@ -1,0 +1,1 @@
+"""The steps of an import, from the uploaded file to the rows of a data set."""

@@ -1,0 +1,166 @@
+"""Making a data set: images on disk, the teachers' pool beside them, and the rows that name both."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Max
+from numpy.typing import NDArray
+
+from datasets.pictures.encoding import padded
+from studies.keys import new_key
+from studies.models import Dataset, Example
+from teaching import pools
+from teaching.engine import Pool, suggest_learning_rate
+
+
+@dataclass(frozen=True)
+class LabelledImage:
+    """An encoded image as the browser will get it, or the file that holds it; and its label, −1 or +1."""
+
+    content: bytes | Path
+    label: int
+
+    @property
+    def size(self) -> int:
+        return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
+
+    def read(self) -> bytes:
+        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
+
+
+# What a data set's page tells, from the finished pool and the order of its rows in the draft.
+Insight = Callable[[Pool, NDArray[np.intp]], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Everything that a data set is made of. `features` has one row per teaching image, about their mean."""
+
+    name: str
+    negative_class: str
+    positive_class: str
+    seed: int
+    teaching: Sequence[LabelledImage]
+    features: NDArray[np.float64]
+    evaluation: Sequence[LabelledImage]
+    evaluation_features: NDArray[np.float64] | None = None
+    """one row per evaluation image, in the same coordinates; for learners that are simulated"""
+    target: NDArray[np.float64] | None = None
+    """w* (d + 1,), the bias last, for a constant of one; the pool's own if left out"""
+    extractor: str = ""
+    duplicates: int | None = None
+    """how many groups of duplicates were found, if anybody looked"""
+    insight: Insight = lambda pool, order: {}
+    owner: Any = None
+    """the researcher whose data set it is; nobody's is everybody's"""
+    key: str = field(default_factory=new_key)
+    keep: Callable[[Path], None] = lambda folder: None
+    """writes into its folder what else belongs to it"""
+
+
+def create_dataset(
+    draft: Draft, *, on_saved: Callable[[Dataset], None] = lambda dataset: None
+) -> Dataset:
+    """Makes a data set, whole or not at all. `on_saved` is called in the transaction that makes its rows.
+
+    The pool is shuffled by the seed, so that neither its order nor the lowest index of a tie tells a class.
+    """
+    order = np.random.default_rng(draft.seed).permutation(len(draft.teaching))
+    teaching = [draft.teaching[row] for row in order]
+    labels = [image.label for image in teaching]
+    frame = Frame.of(draft.features)
+    target = None if draft.target is None else frame.target(draft.target)
+    pool = Pool(frame.features(draft.features[order]), labels, target=target)
+    dataset = Dataset(
+        name=draft.name,
+        key=draft.key,
+        negative_class=draft.negative_class,
+        positive_class=draft.positive_class,
+        learning_rate=suggest_learning_rate(pool),
+        seed=draft.seed,
+        extractor=draft.extractor,
+        owner=draft.owner,
+        insight=draft.insight(pool, order),
+    )
+    examples = _examples(dataset, teaching, draft.evaluation)
+    try:
+        _write_images(dataset, examples, [*teaching, *draft.evaluation])
+        pools.save(dataset, pool)
+        if draft.evaluation_features is not None:
+            pools.save_evaluation(dataset, frame.features(draft.evaluation_features))
+        draft.keep(dataset.folder)
+        _save_rows(dataset, examples, on_saved)
+    except BaseException:
+        shutil.rmtree(dataset.folder, ignore_errors=True)
+        raise
+    return dataset
+
+
+def next_version(name: str) -> int:
+    newest = Dataset.objects.filter(name=name).aggregate(newest=Max("version"))["newest"]
+    return (newest or 0) + 1
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How a pool sees features: about their mean, with a constant for the bias.
+
+    The constant is as large as a typical entry. A one beside features of length one half would outweigh them in
+    every step of a learner, who would learn little else than which class came last.
+    """
+
+    centre: NDArray[np.float64]
+    constant: float
+
+    @classmethod
+    def of(cls, features: NDArray[np.float64]) -> Self:
+        centre = features.mean(axis=0)
+        typical = float(np.sqrt(np.square(features - centre).mean()))
+        return cls(centre, typical or 1.0)
+
+    def features(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.column_stack([features - self.centre, np.full(len(features), self.constant)])
+
+    def target(self, concept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A concept for a constant of one, as one for this constant: margins stay."""
+        return np.append(concept[:-1], concept[-1] / self.constant)
+
+
+def _examples(
+    dataset: Dataset, teaching: Sequence[LabelledImage], evaluation: Sequence[LabelledImage]
+) -> list[Example]:
+    return [
+        Example(dataset=dataset, split=Example.Split.TEACHING, pool_index=row, label=image.label)
+        for row, image in enumerate(teaching)
+    ] + [
+        Example(dataset=dataset, split=Example.Split.EVALUATION, label=image.label)
+        for image in evaluation
+    ]
+
+
+def _write_images(
+    dataset: Dataset, examples: Sequence[Example], images: Sequence[LabelledImage]
+) -> None:
+    # Every file has the length of the longest: a length tells something about the picture in it.
+    size = max(image.size for image in images)
+    (dataset.folder / "images").mkdir(parents=True)
+    for example, image in zip(examples, images, strict=True):
+        dataset.image_path(example).write_bytes(padded(image.read(), size))
+
+
+def _save_rows(
+    dataset: Dataset, examples: Sequence[Example], on_saved: Callable[[Dataset], None]
+) -> None:
+    """After the files, which take longer than a transaction should: rows never name what is not there."""
+    with transaction.atomic():
+        dataset.version = next_version(dataset.name)
+        dataset.save()
+        Example.objects.bulk_create(examples, batch_size=500)
+        on_saved(dataset)

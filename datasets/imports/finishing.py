@@ -1,0 +1,100 @@
+"""The last step of an import: features, target concept, pool, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from datasets.checks.insight import insight_of
+from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
+from datasets.checks.target import Accuracy, accuracy_of_features, fit_target
+from datasets.extractors import (
+    EXTRACTORS,
+    Description,
+    Extractor,
+    Fitted,
+    FloatArray,
+    describe_all,
+    save,
+)
+from datasets.models import Import
+from studies.models import Dataset
+from teaching.engine import Pool
+
+from .creation import Draft, Insight, LabelledImage, create_dataset
+from .examination import Examined, descriptions_for
+from .preparation import Prepared
+from .watch import Watch
+
+
+def finish(
+    job: Import, examined: Examined, watch: Watch, *, on_saved: Callable[[Dataset], None]
+) -> Dataset:
+    """Makes the data set with the chosen features, or the best ones."""
+    name = examined.comparison.best if job.extractor == Import.BEST else job.extractor
+    watch.begin(f"Fitting the features and the target concept ({name})", 1.0)
+    extractor = EXTRACTORS[name]
+    labels = np.array(examined.labels)
+    fitted, features = _fitted(extractor, job, examined, watch)
+    accuracy = examined.accuracy(name) or accuracy_of_features(features, labels)
+    negative, positive = examined.source.classes
+    draft = Draft(
+        name=job.name,
+        negative_class=negative,
+        positive_class=positive,
+        seed=job.seed,
+        teaching=_labelled(examined, examined.teaching),
+        features=features,
+        evaluation=_labelled(examined, examined.evaluation),
+        evaluation_features=fitted.transform(_described_evaluation(examined, extractor)),
+        target=fit_target(features, labels, accuracy=accuracy).concept,
+        extractor=name,
+        duplicates=len(examined.duplicates.groups),
+        owner=job.created_by,
+        key=job.run,
+        keep=lambda folder: save(fitted, folder / "features.npz"),
+    )
+    insight = partial(_insight, draft, accuracy, examined.shortcuts)
+    return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
+
+
+def _fitted(
+    extractor: Extractor, job: Import, examined: Examined, watch: Watch
+) -> tuple[Fitted, FloatArray]:
+    """Apart from the rest, so that the descriptions have left the memory when the pool is made."""
+    found = descriptions_for(extractor, job, examined.source, examined.teaching, watch)
+    descriptions = np.asarray(found)
+    fitted = extractor.fit(descriptions, examined.labels, job.seed % 2**32)
+    return fitted, fitted.transform(descriptions)
+
+
+def _described_evaluation(examined: Examined, extractor: Extractor) -> Description:
+    images = examined.evaluation
+    if examined.source.features is not None:
+        return examined.source.features[[image.row for image in images]]
+    return describe_all(extractor, [image.file for image in images])
+
+
+def insight_into(draft: Draft) -> Insight:
+    """The insight of a data set that was not imported: its features are as they are."""
+    labels = [image.label for image in draft.teaching]
+    accuracy = accuracy_of_features(draft.features, labels)
+    cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
+    return partial(_insight, draft, accuracy, check_shortcuts(cues, None, labels))
+
+
+def _insight(
+    draft: Draft, accuracy: Accuracy, shortcuts: ShortcutReport, pool: Pool, order: NDArray[np.intp]
+) -> dict[str, Any]:
+    classes = (draft.negative_class, draft.positive_class)
+    found = insight_of(pool, accuracy, order=order, classes=classes, shortcuts=shortcuts)
+    return found.as_json() | {"duplicates": draft.duplicates}
+
+
+def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:
+    return [LabelledImage(image.file, examined.label(image)) for image in images]

@@ -1,0 +1,169 @@
+"""Every image of a source, decoded and encoded anew into the import's own folder.
+
+An image that was prepared once is not prepared again: a killed worker's successor goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from datasets.errors import BadImage, Problems
+from datasets.extractors.base import CancelCheck, Cancelled, Progress
+from datasets.pictures.encoding import prepare
+from datasets.sources import SourceImage
+from datasets.sources.archives import ArchiveEntry
+
+from .processes import process_pool
+
+# Starting a process costs as much as preparing this many images.
+WORTH_A_PROCESS = 40
+CHUNK = 4
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One image that can be used: where it came from, what it is, and where its new file lies."""
+
+    name: str
+    label: str
+    side: str | None
+    row: int
+    """its place in the source"""
+    file: Path
+    pixel_hash: str
+    perceptual_hash: bytes
+    original: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Order:
+    """One image to prepare, in a form that travels to another process."""
+
+    image: SourceImage
+    row: int
+    folder: Path
+
+    @property
+    def picture(self) -> Path:
+        return self.folder / f"{self.row:06}.jpg"
+
+    @property
+    def record(self) -> Path:
+        return self.folder / f"{self.row:06}.json"
+
+    @property
+    def signature(self) -> str:
+        """Another one when the file was repaired or replaced under the same name."""
+        file = self.image.file
+        if isinstance(file, ArchiveEntry):
+            return f"{file.size} {file.crc}"
+        try:
+            status = file.path.stat()
+        except OSError:
+            return ""
+        return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def prepare_all(
+    images: Sequence[SourceImage],
+    folder: Path,
+    *,
+    progress: Progress,
+    cancelled: CancelCheck,
+) -> tuple[list[Prepared], Problems]:
+    """Prepares all images, on all cores; returns those that can be used, and the problems of the others."""
+    folder.mkdir(parents=True, exist_ok=True)
+    orders = [_Order(image, row, folder) for row, image in enumerate(images)]
+    due = [order for order in orders if not _is_done(order)]
+    _carry_out(due, progress, cancelled)
+    return _collected(orders)
+
+
+def _is_done(order: _Order) -> bool:
+    """A record is written after its picture; it counts only for the file that it was made from."""
+    try:
+        record = json.loads(order.record.read_text())
+        return bool((record["name"], record["signature"]) == (order.image.name, order.signature))
+    except (OSError, ValueError, KeyError):
+        return False
+
+
+def _carry_out(orders: Sequence[_Order], progress: Progress, cancelled: CancelCheck) -> None:
+    workers = min(os.cpu_count() or 1, len(orders) // WORTH_A_PROCESS)
+    if workers < 2:
+        for done, order in enumerate(orders, start=1):
+            _prepare_one(order)
+            _report(done, len(orders), progress, cancelled)
+        return
+    with process_pool(workers) as pool:
+        try:
+            for done, _ in enumerate(pool.map(_prepare_one, orders, chunksize=CHUNK), start=1):
+                _report(done, len(orders), progress, cancelled)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _report(done: int, total: int, progress: Progress, cancelled: CancelCheck) -> None:
+    progress("images", done / total)
+    if cancelled():
+        raise Cancelled("The import was cancelled.")
+
+
+def _prepare_one(order: _Order) -> None:
+    record: dict[str, Any] = {"name": order.image.name, "signature": order.signature}
+    try:
+        prepared = prepare(order.image.read(), order.image.name)
+    except BadImage as problem:
+        record["problem"] = {
+            "file": problem.file,
+            "reason": problem.reason,
+            "remedy": problem.remedy,
+        }
+    else:
+        write_whole(order.picture, prepared.content)
+        record |= {
+            "pixel_hash": prepared.pixel_hash,
+            "perceptual_hash": prepared.perceptual_hash.hex(),
+            "original": asdict(prepared.original),
+            "notes": prepared.notes,
+        }
+    write_whole(order.record, json.dumps(record).encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Whoever finds the file finds all of it, even if two processes write it."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    draft.write_bytes(content)
+    draft.replace(path)
+
+
+def _collected(orders: Sequence[_Order]) -> tuple[list[Prepared], Problems]:
+    usable, problems = [], Problems()
+    for order in orders:
+        record = json.loads(order.record.read_text())
+        with problems.collecting():
+            usable.append(_prepared(order, record))
+    return usable, problems
+
+
+def _prepared(order: _Order, record: dict[str, Any]) -> Prepared:
+    if "problem" in record:
+        raise BadImage(**record["problem"])
+    return Prepared(
+        name=order.image.name,
+        label=order.image.label,
+        side=order.image.side,
+        row=order.row,
+        file=order.picture,
+        pixel_hash=record["pixel_hash"],
+        perceptual_hash=bytes.fromhex(record["perceptual_hash"]),
+        original=record["original"],
+        notes=tuple(record["notes"]),
+    )

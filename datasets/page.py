@@ -1,0 +1,72 @@
+"""What the page of a data set shows, from its rows and the insight that was kept with it."""
+
+from typing import Any
+
+from studies.models import Dataset, Example
+
+# Images on a contact sheet, for each class.
+SHEET = 24
+MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 640, 420, 12
+
+
+def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
+    """`user` is who looks: of the studies that use the data set, those are named that one may see."""
+    keys = dict(
+        dataset.examples.filter(split=Example.Split.TEACHING).values_list("pool_index", "key")
+    )
+    insight = dataset.insight
+    return {
+        "insight": insight,
+        "studies": dataset.studies.visible_to(user),
+        "is_used": dataset.studies.exists(),
+        "sheets": [
+            {"name": dataset.class_name(label), "keys": contact_sheet(dataset, label)}
+            for label in (-1, 1)
+        ],
+        "hardest": with_images(insight.get("hardest", []), keys, dataset),
+        "ambiguous": with_images(insight.get("ambiguous", []), keys, dataset),
+        "points": map_points(insight.get("map"), keys),
+        "map_size": {"width": MAP_WIDTH, "height": MAP_HEIGHT},
+        "confusion": confusion_rows(dataset),
+    }
+
+
+def contact_sheet(dataset: Dataset, label: int) -> list[str]:
+    rows = dataset.examples.filter(split=Example.Split.TEACHING, label=label)
+    return list(rows.order_by("pool_index").values_list("key", flat=True)[:SHEET])
+
+
+def with_images(
+    rows: list[dict[str, Any]], keys: dict[int | None, str], dataset: Dataset
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "key": keys[row["pool_index"]],
+            "label": dataset.class_name(row["label"]),
+            "percent": round(100 * row["probability"]),
+        }
+        for row in rows
+        if row["pool_index"] in keys
+    ]
+
+
+def map_points(layout: dict[str, Any] | None, keys: dict[int | None, str]) -> list[dict[str, Any]]:
+    """The examples as points of the page's map, y upwards."""
+    if not layout:
+        return []
+    rows = zip(layout["pool_index"], layout["label"], layout["x"], layout["y"], strict=True)
+    return [
+        {
+            "x": round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1),
+            "y": round(MAP_MARGIN + (1 - y) * (MAP_HEIGHT - 2 * MAP_MARGIN), 1),
+            "is_positive": label > 0,
+            "key": keys.get(index, ""),
+        }
+        for index, label, x, y in rows
+    ]
+
+
+def confusion_rows(dataset: Dataset) -> list[dict[str, Any]]:
+    counts = dataset.insight.get("accuracy", {}).get("confusion", [])
+    names = (dataset.negative_class, dataset.positive_class)
+    return [{"name": name, "counts": row} for name, row in zip(names, counts, strict=False)]

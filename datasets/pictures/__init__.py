@@ -1,0 +1,1 @@
+"""Images as files: decoded from hostile bytes, encoded anew, and compared for duplicates."""

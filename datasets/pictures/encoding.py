@@ -1,0 +1,336 @@
+"""From a stranger's image file to the picture that the browser gets.
+
+Every picture leaves with the same longest side, format and quality, drawn on a fresh canvas, so
+that nothing but its content is left: no metadata, no comment, no trace of the original encoder.
+Small originals are enlarged too: if they stayed small, the size alone would tell two classes apart
+that were collected from different places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import numpy as np
+from PIL import Image, ImageCms, UnidentifiedImageError
+
+from datasets.errors import BadImage
+
+from .duplicates import perceptual_hash
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+ENDINGS = {
+    "JPEG": {".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".mpo"},
+    "PNG": {".png", ".apng"},
+    "WEBP": {".webp"},
+    "GIF": {".gif"},
+}
+SMALLEST_SIDE = 64
+MOST_PIXELS = 25_000_000
+MOST_BYTES = 100 * (1 << 20)
+LONGEST_SIDE = 480
+QUALITY = 85
+# Encoders write ten scans or so; each costs a pass over all pixels, so thousands stop a server.
+MOST_SCANS = 100
+LONGEST_PROFILE = 4 * (1 << 20)
+
+SAVE_AGAIN = "Open it in an image program and save it as JPEG or PNG, or remove it."
+ORIENTATION_TAG = 0x0112
+UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+# What is not an image, told by its first bytes, so that the message can say what it is.
+OTHER_CONTENT = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"%PDF": "a PDF",
+    b"BM": "a BMP image",
+    b"II*\0": "a TIFF image",
+    b"MM\0*": "a TIFF image",
+    b"<svg": "an SVG drawing",
+    b"<?xml": "an XML file",
+    b"<!DO": "a web page",
+    b"<htm": "a web page",
+}
+
+# The library's own guard, for decoders that allocate while they read the header.
+Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+
+
+@dataclass(frozen=True)
+class Original:
+    """Facts of the file as it came, for the check whether they give the class away."""
+
+    width: int
+    height: int
+    """as a viewer shows it, after the orientation of its metadata"""
+    byte_count: int
+    format: str
+    mode: str
+    bits_per_pixel: float
+    """bits of the file per pixel: how strongly it was compressed"""
+    had_alpha: bool
+    was_animated: bool
+    orientation: int
+    had_metadata: bool
+    had_profile: bool
+
+
+@dataclass(frozen=True)
+class PreparedImage:
+    """A picture as the browser will get it, and what was learned on the way."""
+
+    content: bytes
+    width: int
+    height: int
+    pixel_hash: str
+    """of the decoded, upright pixels: equal for exact copies, whatever the file around them"""
+    perceptual_hash: bytes
+    """for `duplicates.near_duplicates`"""
+    original: Original
+    notes: tuple[str, ...]
+
+
+def prepare(data: bytes, name: str, *, longest_side: int = LONGEST_SIDE) -> PreparedImage:
+    """Decodes and re-encodes one image, or raises `BadImage`. The same bytes give the same result."""
+    _check_bytes(data, name)
+    with _refusing(name), warnings.catch_warnings():
+        # A damaged metadata block is no reason to refuse; a bomb is.
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        with _opened(data, name) as image:
+            return _prepared(image, data, name, longest_side)
+
+
+def padded(content: bytes, size: int) -> bytes:
+    """The same picture in exactly `size` bytes.
+
+    The length of a file tells something about what was in it, so a data set pads all its pictures
+    to the longest. The padding is fill bytes before the end marker, which the JPEG standard
+    allows before any marker: no comment and no trailing data.
+    """
+    fill = size - len(content)
+    if fill < 0 or not content.endswith(b"\xff\xd9"):
+        raise ValueError(f"A JPEG of {len(content)} bytes cannot be padded to {size}.")
+    return content[:-2] + b"\xff" * fill + content[-2:]
+
+
+# Opening
+
+
+def _check_bytes(data: bytes, name: str) -> None:
+    if not data:
+        raise BadImage(
+            file=name,
+            reason="The file is empty.",
+            remedy="Copy it again from where it came from, or remove it.",
+        )
+    if len(data) > MOST_BYTES:
+        raise BadImage(
+            file=name,
+            reason=f"The file has {len(data):,} bytes; at most {MOST_BYTES:,} are read.",
+            remedy="Save it smaller, or remove it.",
+        )
+    # In JPEG data this pair of bytes is always the marker of a scan.
+    if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MOST_SCANS:
+        raise BadImage(
+            file=name, reason=f"The JPEG has more than {MOST_SCANS} scans.", remedy=SAVE_AGAIN
+        )
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    """Turns whatever a decoder does on hostile data into one named refusal."""
+    try:
+        yield
+    except BadImage:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _too_many_pixels(name, f"more than {MOST_PIXELS / 1e6:.0f}") from error
+    except Exception as error:
+        raise BadImage(
+            file=name, reason="The image is damaged or cut off.", remedy=SAVE_AGAIN
+        ) from error
+
+
+def _opened(data: bytes, name: str) -> Image.Image:
+    try:
+        image = Image.open(io.BytesIO(data), formats=FORMATS)
+    except UnidentifiedImageError as error:
+        raise BadImage(
+            file=name,
+            reason=f"It is {_kind(data)}, not a JPEG, PNG, WebP or GIF image.",
+            remedy=SAVE_AGAIN,
+        ) from error
+    _check_size(image, name)
+    return image
+
+
+def _kind(data: bytes) -> str:
+    return next(
+        (kind for start, kind in OTHER_CONTENT.items() if data.startswith(start)),
+        "something else or damaged",
+    )
+
+
+def _check_size(image: Image.Image, name: str) -> None:
+    """Before a single pixel is decoded: the header tells the size."""
+    width, height = image.size
+    if width * height > MOST_PIXELS:
+        raise _too_many_pixels(name, f"{width}×{height}, {width * height / 1e6:.0f}")
+    if min(width, height) < SMALLEST_SIDE:
+        raise BadImage(
+            file=name,
+            reason=f"The image is {width}×{height}; each side needs {SMALLEST_SIDE} pixels.",
+            remedy="Find a larger copy, or remove it.",
+        )
+
+
+def _too_many_pixels(name: str, megapixels: str) -> BadImage:
+    return BadImage(
+        file=name,
+        reason=f"The image has {megapixels} megapixels; at most {MOST_PIXELS / 1e6:.0f} are read.",
+        remedy="Save it smaller, or remove it.",
+    )
+
+
+# Pixels
+
+
+def _prepared(image: Image.Image, data: bytes, name: str, longest_side: int) -> PreparedImage:
+    size, mode, was_animated = image.size, image.mode, _is_animated(image)
+    # A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing.
+    image.draft(mode, (2 * longest_side, 2 * longest_side))
+    image.load()
+    orientation = _orientation(image)
+    profile = image.info.get("icc_profile")
+    original = Original(
+        width=size[1] if orientation > 4 else size[0],
+        height=size[0] if orientation > 4 else size[1],
+        byte_count=len(data),
+        format=_format(image),
+        mode=mode,
+        bits_per_pixel=8 * len(data) / (size[0] * size[1]),
+        had_alpha=image.has_transparency_data,
+        was_animated=was_animated,
+        orientation=orientation,
+        had_metadata=_has_metadata(image),
+        had_profile=bool(profile),
+    )
+    pixels = _upright(_flattened(image), orientation)
+    canvas = _canvas(pixels, profile, longest_side)
+    return PreparedImage(
+        content=_encoded(canvas),
+        width=canvas.width,
+        height=canvas.height,
+        pixel_hash=_pixel_hash(pixels.convert("RGB")),
+        perceptual_hash=perceptual_hash(canvas),
+        original=original,
+        notes=tuple(_notes(original, name)),
+    )
+
+
+def _format(image: Image.Image) -> str:
+    # A JPEG with further pictures behind it, as some cameras write it.
+    return "JPEG" if image.format == "MPO" else str(image.format)
+
+
+def _is_animated(image: Image.Image) -> bool:
+    return bool(getattr(image, "is_animated", False))
+
+
+def _has_metadata(image: Image.Image) -> bool:
+    text = getattr(image, "text", {})
+    return bool(text) or any(image.info.get(key) for key in ("exif", "xmp", "comment", "photoshop"))
+
+
+def _orientation(image: Image.Image) -> int:
+    """1 to 8; damaged metadata mean upright."""
+    try:
+        orientation = image.getexif().get(ORIENTATION_TAG, 1)
+    except Exception:
+        return 1
+    return orientation if orientation in UPRIGHT else 1
+
+
+def _flattened(image: Image.Image) -> Image.Image:
+    """Eight bits a channel and no transparency: L, RGB or CMYK."""
+    if image.mode.startswith("I"):
+        return Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8))
+    if image.has_transparency_data:
+        layer = image.convert("RGBA")
+        paper = Image.new("RGBA", layer.size, "white")
+        paper.alpha_composite(layer)
+        return paper.convert("RGB")
+    if image.mode in {"L", "RGB", "CMYK"}:
+        return image
+    return image.convert("L" if image.mode == "1" else "RGB")
+
+
+def _upright(image: Image.Image, orientation: int) -> Image.Image:
+    return image.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else image
+
+
+def _canvas(pixels: Image.Image, profile: bytes | None, longest_side: int) -> Image.Image:
+    size = _fitted(pixels.size, longest_side)
+    small = pixels.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+    canvas = Image.new("RGB", size, "white")
+    canvas.paste(_in_srgb(small, profile))
+    return canvas
+
+
+def _fitted(size: tuple[int, int], longest_side: int) -> tuple[int, int]:
+    scale = longest_side / max(size)
+    width, height = (max(1, round(side * scale)) for side in size)
+    return width, height
+
+
+def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+    """Colours as the profile means them; without one, or with a broken one, as they stand."""
+    if profile and len(profile) <= LONGEST_PROFILE:
+        try:
+            source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
+            converted = ImageCms.profileToProfile(
+                image, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
+            )
+        except Exception:
+            return image.convert("RGB")
+        return converted if converted is not None else image.convert("RGB")
+    return image.convert("RGB")
+
+
+def _encoded(canvas: Image.Image) -> bytes:
+    file = io.BytesIO()
+    canvas.save(file, "JPEG", quality=QUALITY, optimize=True)
+    return file.getvalue()
+
+
+def _pixel_hash(image: Image.Image) -> str:
+    digest = hashlib.sha256(f"{image.width}×{image.height}".encode())
+    for top in range(0, image.height, 256):
+        strip = image.crop((0, top, image.width, min(top + 256, image.height)))
+        digest.update(strip.tobytes())
+    return digest.hexdigest()
+
+
+def _notes(original: Original, name: str) -> Iterator[str]:
+    ending = PurePosixPath(name).suffix.casefold()
+    if ending not in ENDINGS[original.format]:
+        yield f"The name ends in “{ending}” but the content is {original.format}."
+    if original.was_animated:
+        yield "Only the first frame of the animation is used."
+    if max(original.width, original.height) < LONGEST_SIDE:
+        yield f"The original is small ({original.width}×{original.height}) and is enlarged."

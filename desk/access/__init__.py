@@ -1,0 +1,1 @@
+"""Who may reach what: roles, accounts, access tokens, and sharing a study with colleagues."""

@@ -1,0 +1,92 @@
+"""Researchers' accounts: a superuser names somebody, and hands over a link that sets the password once."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.views.decorators.http import require_POST
+
+from .roles import RESEARCHERS, password_link
+
+admin.site.unregister(User)
+
+
+class NewAccountForm(forms.ModelForm):
+    """Nobody but its owner ever knows an account's password."""
+
+    class Meta:
+        model = User
+        fields = ["username", "first_name", "last_name", "email"]
+
+    def save(self, commit: bool = True) -> User:
+        user: User = super().save(commit=False)
+        user.set_unusable_password()
+        user.is_staff = True
+        if commit:
+            user.save()
+        return user
+
+
+@admin.register(User)
+class AccountAdmin(UserAdmin):
+    add_form = NewAccountForm
+    add_form_template = "admin/desk/access/account_add.html"
+    change_form_template = "admin/desk/access/account.html"
+    add_fieldsets = [(None, {"fields": ["username", "first_name", "last_name", "email"]})]
+    list_display = [
+        "username",
+        "first_name",
+        "last_name",
+        "is_researcher",
+        "is_superuser",
+        "is_active",
+    ]
+    list_filter = ["is_superuser", "is_active", "groups"]
+
+    class Media:
+        css = {"all": ["css/desk/access.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @admin.display(boolean=True, description="researcher")
+    def is_researcher(self, user: User) -> bool:
+        return user.is_staff and any(group.name == RESEARCHERS for group in user.groups.all())
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        if not change:
+            form.instance.groups.add(Group.objects.get(name=RESEARCHERS))
+
+    def response_add(
+        self, request: HttpRequest, obj: User, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        return self.handed_over(request, obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.new_link))
+        return [path("<int:pk>/link/", view, name="account_link"), *super().get_urls()]
+
+    def new_link(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """For somebody who has forgotten the password: the old one works until the link was used."""
+        if not request.user.is_superuser:
+            raise PermissionDenied
+        return self.handed_over(request, get_object_or_404(User, pk=pk))
+
+    def handed_over(self, request: HttpRequest, user: User) -> HttpResponse:
+        """The link, on a page of its own, which the admin lets nobody keep."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"The account of {user.get_username()}",
+            "opts": User._meta,
+            "account": user,
+            "link": password_link(user),
+        }
+        return TemplateResponse(request, "admin/desk/access/account_link.html", context)

@@ -1,0 +1,81 @@
+"""Access tokens in the admin: made and shown once, used from then on by programs, revoked with one button."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.views.decorators.http import require_POST
+
+from desk.models import AccessToken
+from desk.models.tokens import digest_of
+from studies import audit
+from studies.models import AuditEntry
+
+
+@admin.register(AccessToken)
+class AccessTokenAdmin(admin.ModelAdmin):
+    list_display = ["name", "user", "created_at", "last_used_at", "revoked_at"]
+    list_select_related = ["user"]
+    fields = ["name"]
+    add_form_template = "admin/desk/access/token_add.html"
+    change_form_template = "admin/desk/access/token.html"
+
+    class Media:
+        css = {"all": ["css/desk/access.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        # The secret is shown next, whichever way one saves: one button says so.
+        one_button = {"show_save_and_continue": False, "show_save_and_add_another": False}
+        return super().add_view(request, form_url, one_button | (extra_context or {}))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ["name", "user", "created_at", "last_used_at", "revoked_at"] if obj else ["name"]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        # A revoked token stays in the list: who used what until when is worth knowing.
+        return False
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        obj.user = request.user
+        obj.secret = AccessToken.new_secret()
+        obj.digest = digest_of(obj.secret)
+        super().save_model(request, obj, form, change)
+        self.note(request, f"Made the access token {obj.name}.")
+
+    def response_add(
+        self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """The secret, on a page of its own, which the admin lets nobody keep: there is no second look at it."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Your access token",
+            "opts": AccessToken._meta,
+            "secret": obj.secret,
+        }
+        return TemplateResponse(request, "admin/desk/access/token_made.html", context)
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(require_POST(self.revoke))
+        return [path("<int:pk>/revoke/", view, name="token_revoke"), *super().get_urls()]
+
+    def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
+        token = get_object_or_404(AccessToken.objects.visible_to(request.user), pk=pk)
+        token.revoke()
+        self.note(request, f"Revoked the access token {token.name}.")
+        messages.success(request, f"“{token.name}” opens nothing any more.")
+        return HttpResponseRedirect(reverse("admin:desk_accesstoken_changelist"))
+
+    def note(self, request: HttpRequest, detail: str) -> None:
+        audit.record(AuditEntry.Action.TOKEN, detail, actor=request.user)

@@ -1,0 +1,81 @@
+"""What a page of a study is: its address, who may open it, and its place in the study's menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+
+from studies.models import Study
+
+View = Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True)
+class Page:
+    """One address below a study's. Its view gets (request, study, **what the address holds)."""
+
+    name: str
+    """The page is `admin:study_<name>`."""
+    path: str
+    view: View
+    title: str = ""
+    """Its name in the study's menu; nameless pages are not in it."""
+    edits: bool = False
+    """Whether it takes the right to change the study."""
+    posts: bool = False
+    """Whether it changes something, and therefore takes a POST."""
+
+    @property
+    def url_name(self) -> str:
+        return f"admin:study_{self.name}"
+
+    def url(self, site: admin.AdminSite) -> URLPattern:
+        return path(f"<int:pk>/{self.path}", site.admin_view(self.open), name=f"study_{self.name}")
+
+    def open(self, request: HttpRequest, pk: int, **parts: Any) -> HttpResponseBase:
+        study = study_for(request, pk, edits=self.edits)
+        if self.posts and request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        return self.view(request, study, **parts)
+
+
+def study_for(request: HttpRequest, pk: int, *, edits: bool = False) -> Study:
+    """The study, for who may see it. A stranger's study does not exist; changing takes the right to."""
+    studies = Study.objects.visible_to(request.user).select_related("dataset")
+    study = studies.defer("dataset__insight").filter(pk=pk).first()
+    if study is None or not request.user.has_perm("studies.view_study"):
+        raise Http404
+    if edits and not may_edit(request, study):
+        raise PermissionDenied
+    return study
+
+
+def may_edit(request: HttpRequest, study: Study) -> bool:
+    is_editor = Study.objects.editable_by(request.user).filter(pk=study.pk).exists()
+    return is_editor and request.user.has_perm("studies.change_study")
+
+
+def study_page(
+    request: HttpRequest, study: Study, template: str, title: str, context: Mapping[str, Any]
+) -> HttpResponse:
+    """A page of the admin about a study. Its template extends `admin/desk/base/page.html`."""
+    frame = {
+        **admin.site.each_context(request),
+        "title": f"{title} of {study.title}",
+        "page_title": title,
+        "opts": Study._meta,
+        "study": study,
+        "may_edit": may_edit(request, study),
+    }
+    return TemplateResponse(request, template, frame | dict(context))
+
+
+def address(study: Study, name: str, *parts: Any) -> str:
+    return reverse(f"admin:study_{name}", args=[study.pk, *parts])

@@ -1,0 +1,21 @@
+"""Which sessions a page is about: those of real people, unless its address says otherwise."""
+
+from django.http import HttpRequest
+
+from studies.models import Participant
+
+from .filter_links import Switch, switch
+
+LIVE = Participant.Purpose.LIVE
+# Previews are looks at single pages; no result comes of them.
+SHOWN = (LIVE, Participant.Purpose.PILOT, Participant.Purpose.REHEARSAL)
+
+
+def purpose_of(request: HttpRequest) -> str:
+    asked = request.GET.get("purpose", "")
+    return asked if asked in SHOWN else LIVE
+
+
+def purpose_switch(purpose: str) -> Switch:
+    titles = {"": "Live"} | {str(p): p.label.capitalize() for p in SHOWN if p != LIVE}
+    return switch("People", "purpose", titles, {"purpose": "" if purpose == LIVE else purpose})

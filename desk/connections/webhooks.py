@@ -1,0 +1,150 @@
+"""Telling another server, by a signed request, that a participant has finished; again and again until it is heard."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from desk.models import WebhookDelivery
+from studies.models import Participant, Study
+
+from . import outbound
+
+Event, State = WebhookDelivery.Event, WebhookDelivery.State
+
+# How long to wait after each try that failed: six tries in a day.
+WAITS = (
+    timedelta(minutes=1),
+    timedelta(minutes=10),
+    timedelta(hours=1),
+    timedelta(hours=6),
+    timedelta(hours=17),
+)
+MOST_TRIES = len(WAITS) + 1
+# An order that no worker has carried out by then was lost with a worker that was killed.
+LOST_AFTER = timedelta(minutes=5)
+
+
+def announce_finished(participant: Participant, **options: Any) -> None:
+    """Hears that a session has finished, in the transaction that finishes it."""
+    is_live = participant.purpose == Participant.Purpose.LIVE
+    if is_live and participant.study.webhook_url:
+        _announce(participant.study, Event.FINISHED, result_of(participant), participant)
+
+
+def announce_test(study: Study) -> WebhookDelivery:
+    return _announce(study, Event.TEST, {"study": study.slug})
+
+
+def result_of(participant: Participant) -> dict[str, Any]:
+    """What is told of a participant: the random code and the results, nothing that names the person."""
+    times = (
+        "created_at", "consented_at", "teaching_started_at", "evaluation_started_at", "finished_at",
+    )  # fmt: skip
+    return {
+        "study": participant.study.slug,
+        "participant": participant.code,
+        "arm": participant.arm,
+        "first_seen_accuracy": participant.first_seen_accuracy,
+        "evaluation_accuracy": participant.evaluation_accuracy,
+        "teaching_gain": participant.teaching_gain,
+        **{_public_name(name): _moment(getattr(participant, name)) for name in times},
+    }
+
+
+def _public_name(field: str) -> str:
+    """As the exports call it."""
+    return "joined_at" if field == "created_at" else field
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def _announce(
+    study: Study, event: str, content: dict[str, Any], participant: Participant | None = None
+) -> WebhookDelivery:
+    delivery = WebhookDelivery.objects.create(
+        study=study,
+        participant=participant,
+        event=event,
+        body=json.dumps({"event": str(event), **content}),
+        next_try_at=timezone.now() + LOST_AFTER,
+    )
+    _enqueue(delivery)
+    return delivery
+
+
+def _enqueue(delivery: WebhookDelivery) -> None:
+    from desk.tasks import deliver_webhook
+
+    transaction.on_commit(partial(deliver_webhook.enqueue, delivery.pk, delivery.tries))
+
+
+def enqueue_due(**options: Any) -> None:
+    """Hears the worker look around, and orders the deliveries whose time has come."""
+    due = WebhookDelivery.objects.due()
+    for delivery in list(due):
+        if due.filter(pk=delivery.pk).update(next_try_at=timezone.now() + LOST_AFTER):
+            _enqueue(delivery)
+
+
+def deliver(delivery: WebhookDelivery, tries: int) -> None:
+    """The try after so many others, unless somebody has made it already."""
+    if not _claim(delivery, tries):
+        return
+    if not delivery.study.webhook_url:
+        delivery.settle(state=State.FAILED, answer="The study has no webhook any more.")
+        return
+    try:
+        status = outbound.post(delivery.study.webhook_url, *signed(delivery, int(time.time())))
+        answer, is_received = f"answered {status}", 200 <= status < 300
+    except outbound.NotSent as problem:
+        answer, is_received = str(problem), False
+    if is_received:
+        delivery.settle(state=State.SENT, answer=answer)
+    else:
+        _try_later(delivery, answer)
+
+
+def _claim(delivery: WebhookDelivery, tries: int) -> bool:
+    """Of two orders for the same try only one counts."""
+    now = timezone.now()
+    this = WebhookDelivery.objects.filter(pk=delivery.pk, state=State.WAITING, tries=tries)
+    delivery.tries = tries + 1
+    return bool(this.update(tries=tries + 1, tried_at=now, next_try_at=now + LOST_AFTER))
+
+
+def _try_later(delivery: WebhookDelivery, answer: str) -> None:
+    answer = answer[:200]
+    if delivery.tries >= MOST_TRIES:
+        delivery.settle(state=State.FAILED, answer=answer)
+    else:
+        next_try_at = timezone.now() + WAITS[delivery.tries - 1]
+        delivery.settle(answer=answer, next_try_at=next_try_at)
+
+
+def signed(delivery: WebhookDelivery, timestamp: int) -> tuple[bytes, dict[str, str]]:
+    """The body and its headers. The signature covers the time, so that an old request cannot be sent again."""
+    body = delivery.body.encode()
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "JEDI-Web",
+        "JEDI-Delivery": str(delivery.pk),
+        "JEDI-Timestamp": str(timestamp),
+        "JEDI-Signature": signature(delivery.study.webhook_secret, timestamp, body),
+    }
+    return body, headers
+
+
+def signature(secret: str, timestamp: int, body: bytes) -> str:
+    message = f"{timestamp}.".encode() + body
+    return "sha256=" + hmac.new(secret.encode(), message, hashlib.sha256).hexdigest()

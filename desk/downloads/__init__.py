@@ -1,0 +1,1 @@
+"""A study's files for download."""

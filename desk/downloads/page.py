@@ -1,0 +1,104 @@
+"""A study's files: the box of downloads, and each table and archive, streamed."""
+
+from collections.abc import Iterator
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+
+from analysis.exports import (
+    FORMATS,
+    TABLES,
+    Selection,
+    archive_chunks,
+    archive_name,
+    gain_csv,
+    gain_name,
+    table_chunks,
+    table_name,
+)
+from desk.base.filter_links import query_of, switch
+from desk.base.pages import Page, study_page
+from studies import audit
+from studies.head_counts import Roll, roll
+from studies.models import AuditEntry, Participant, Study
+
+# What a file can have beyond the plain rows of those who count.
+CHOICES = ("everyone", "identifiable")
+
+
+def downloads(request: HttpRequest, study: Study) -> HttpResponse:
+    """Every file, of those who count or of everyone, with or without what names them."""
+    people = roll(study)
+    chosen = {name: "1" for name in CHOICES if request.GET.get(name) == "1"}
+    context = {
+        "tables": TABLES.values(),
+        "formats": FORMATS.values(),
+        "wanted": selection(request, study),
+        "query": query_of(chosen),
+        "switches": [
+            switch("Whose rows", "everyone", titles_of_people(people), chosen),
+            switch("Recruiters’ ids", "identifiable", {"": "Without", "1": "With"}, chosen),
+        ],
+        "left_out": left_out(people),
+    }
+    return study_page(request, study, "admin/desk/downloads/page.html", "Downloads", context)
+
+
+def titles_of_people(people: Roll) -> dict[str, str]:
+    return {
+        "": f"Those who count ({people.counted})",
+        "1": f"Everyone ({people.joined.total()})",
+    }
+
+
+def left_out(people: Roll) -> str:
+    """Who is in the files of everyone alone, in words; nothing if nobody is."""
+    live, *others = Participant.Purpose
+    counts = {"excluded": people.excluded[live]}
+    counts |= {purpose.label: people.joined[purpose] for purpose in others}
+    return ", ".join(f"{count} {title}" for title, count in counts.items() if count)
+
+
+def gain(request: HttpRequest, study: Study) -> HttpResponseBase:
+    """The teaching gain of a study as a streamed CSV file."""
+    name = gain_name(study)
+    chunks = (line.encode() for line in gain_csv(study))
+    return download(request, study, chunks, name, "text/csv; charset=utf-8")
+
+
+def table(request: HttpRequest, study: Study, table: str, extension: str) -> HttpResponseBase:
+    """One table of a study, streamed."""
+    if table not in TABLES or extension not in FORMATS:
+        raise Http404
+    wanted = selection(request, study)
+    chunks = table_chunks(wanted, table, extension)
+    name = table_name(wanted, table, extension)
+    return download(request, study, chunks, name, FORMATS[extension].content_type)
+
+
+def archive(request: HttpRequest, study: Study) -> HttpResponseBase:
+    """All tables of a study with their codebook, streamed as one zip."""
+    wanted = selection(request, study)
+    return download(request, study, archive_chunks(wanted), archive_name(wanted), "application/zip")
+
+
+def selection(request: HttpRequest, study: Study) -> Selection:
+    return Selection(study, **{name: request.GET.get(name) == "1" for name in CHOICES})
+
+
+def download(
+    request: HttpRequest, study: Study, chunks: Iterator[bytes], name: str, content_type: str
+) -> HttpResponseBase:
+    """The file; that it was taken, by whom and when, stays on record."""
+    audit.record(AuditEntry.Action.EXPORT, f"Downloaded {name}.", study=study, actor=request.user)
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    # What a study's people did is for nobody's cache.
+    headers["Cache-Control"] = "private, no-store"
+    return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)
+
+
+PAGES = (
+    Page("downloads", "downloads/", downloads, title="Downloads"),
+    Page("gain_csv", "downloads/teaching-gain.csv", gain),
+    Page("export_zip", "downloads/everything.zip", archive),
+    Page("export_table", "downloads/<slug:table>.<slug:extension>", table),
+)

@@ -1,0 +1,1 @@
+"""The desk's first page: the newest studies at a glance."""

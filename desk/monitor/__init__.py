@@ -1,0 +1,1 @@
+"""The live monitor of a study: its numbers, its words and its buttons."""

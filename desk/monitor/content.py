@@ -1,0 +1,264 @@
+"""The live monitor in words, so that the template only places them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+from django.utils import timezone
+
+from desk.base.filter_links import Switch, query_of, switch
+from desk.base.purposes import LIVE, SHOWN, purpose_switch
+from desk.base.wording import UNKNOWN, share, teacher_title
+from studies import states
+from studies.head_counts import UNDER_WAY, Tally
+from studies.models import Participant, SessionEvent, Study
+
+from .numbers import EVERYBODY, EXCLUDED, STEPS, UNASSIGNED, Choice, Monitor, Place, Step, Trouble
+
+Json = dict[str, Any]
+Stage = Participant.Stage
+PLACES = {
+    UNDER_WAY: "Under way",
+    **{str(stage): stage.label.capitalize() for stage in Stage},
+    Stage.DONE: "Finished",
+    EXCLUDED: "Excluded",
+    EVERYBODY: "Everybody",
+}
+FUNNEL = dict(zip(STEPS, ("Joined", "Agreed", "Teaching", "Evaluation", "Finished"), strict=True))
+UNITS = {Stage.MEMORY: "trial", Stage.TEACHING: "image", Stage.EVALUATION: "image"}
+
+
+def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
+    """Everything of the page that changes by itself."""
+    now = timezone.now()
+    current = Monitor(study, choice_of(study, parameters), page_number(parameters))
+    return {
+        "now": now,
+        "is_live": current.choice.purpose == LIVE,
+        "purpose_switch": purpose_switch(current.choice.purpose),
+        "facts": facts(current),
+        "moves": states.MOVES[study.state],
+        "meaning": states.MEANING[study.state],
+        "steps": step_rows(current.funnel),
+        "arms": arm_rows(current),
+        "switches": list_switches(current),
+        "people": [person_row(place, now) for place in current.people],
+        "paging": paging(current),
+        "troubles": [trouble_row(trouble, now) for trouble in current.troubles],
+    }
+
+
+# What was chosen
+
+
+def choice_of(study: Study, parameters: Mapping[str, str]) -> Choice:
+    """What the address says, as far as it makes sense."""
+    purpose, place, arm = (parameters.get(name, "") for name in ("purpose", "place", "arm"))
+    return Choice(
+        purpose if purpose in SHOWN else LIVE,
+        place if place in PLACES else UNDER_WAY,
+        arm if arm in (*study.arm_names, UNASSIGNED) else "",
+    )
+
+
+def page_number(parameters: Mapping[str, str]) -> int:
+    text = parameters.get("page", "")
+    return max(1, int(text)) if text.isdecimal() and len(text) < 7 else 1
+
+
+def chosen_in(choice: Choice) -> dict[str, str]:
+    """As the address has it: what is so by itself is left out."""
+    plain = Choice()
+    names = ("purpose", "place", "arm")
+    return {n: getattr(choice, n) for n in names if getattr(choice, n) != getattr(plain, n)}
+
+
+def list_switches(monitor: Monitor) -> list[Switch]:
+    """Whom the list shows, each choice with the number of those it would show; empty ones are left out."""
+    choice, chosen = monitor.choice, chosen_in(monitor.choice)
+    arms = {"": "All", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
+    places = {
+        value: (title, monitor.count(replace(choice, place=value)))
+        for value, title in PLACES.items()
+    }
+    teachers = {
+        value: (title, monitor.count(replace(choice, arm=value)))
+        for value, title in {**arms, UNASSIGNED: "None yet"}.items()
+    }
+    return [
+        switch("Where", "place", counted(places, choice.place, UNDER_WAY), chosen),
+        switch("Teacher", "arm", counted(teachers, choice.arm, ""), chosen),
+    ]
+
+
+def counted(titles: Mapping[str, tuple[str, int]], here: str, plain: str) -> dict[str, str]:
+    return {
+        "" if value == plain else value: f"{title} {count}"
+        for value, (title, count) in titles.items()
+        if count or value in (here, plain)
+    }
+
+
+# What is shown
+
+
+def facts(monitor: Monitor) -> list[Json]:
+    people = monitor.tally
+    rows = [
+        fact("Under way", people.under_way, "seen lately, and not yet done"),
+        fact("Finished", people.done, finished_note(monitor)),
+        fact("Lost", share(people.lost, places=0), "of those whose session has ended"),
+    ]
+    if monitor.choice.purpose == LIVE:
+        rows.append(places_fact(monitor))
+    return [*rows, duration_fact(monitor), pay_fact(monitor)]
+
+
+def fact(title: str, value: Any, note: str) -> Json:
+    return {"title": title, "value": value, "note": note}
+
+
+def finished_note(monitor: Monitor) -> str:
+    excluded = monitor.tally.excluded
+    return f"of {monitor.tally.joined} who joined" + (f"; {excluded} excluded" if excluded else "")
+
+
+def places_fact(monitor: Monitor) -> Json:
+    places = monitor.study.max_participants
+    if places is None:
+        return fact("Places taken", monitor.places_taken, "of as many as come")
+    left = max(0, places - monitor.places_taken)
+    return fact("Places taken", f"{monitor.places_taken} of {places}", f"{left} left")
+
+
+def duration_fact(monitor: Monitor) -> Json:
+    duration = monitor.median_duration
+    promised = f"workers are told {monitor.study.minutes} min"
+    return fact("Median duration", UNKNOWN if duration is None else in_minutes(duration), promised)
+
+
+def pay_fact(monitor: Monitor) -> Json:
+    """What the pay comes to in an hour for who takes the median time; the bonus is not in it."""
+    reward, duration = monitor.study.reward, monitor.median_duration
+    if reward is None:
+        return fact("Pay per hour", UNKNOWN, "set the pay in the set-up to see it")
+    currency = monitor.study.currency
+    note = f"at {currency} {reward} for the median duration, without bonus"
+    if not duration:
+        return fact("Pay per hour", UNKNOWN, f"{currency} {reward} each; nobody has finished yet")
+    hourly = float(reward) / (duration / timedelta(hours=1))
+    return fact("Pay per hour", f"{currency} {hourly:.2f}", note)
+
+
+def in_minutes(duration: timedelta) -> str:
+    minutes, seconds = divmod(round(duration.total_seconds()), 60)
+    return f"{minutes} min {seconds:02d} s"
+
+
+def step_rows(steps: list[Step]) -> list[Json]:
+    joined = steps[0].reached
+    return [
+        {
+            "title": FUNNEL[Stage(step.stage)],
+            "reached": step.reached,
+            "share": share(step.reached / joined, places=0) if joined else UNKNOWN,
+            "width": width(step.reached, joined),
+            "here": step.here if step.stage != Stage.DONE else UNKNOWN,
+            "lost": step.lost if step.stage != Stage.DONE else UNKNOWN,
+        }
+        for step in steps
+    ]
+
+
+def arm_rows(monitor: Monitor) -> list[Json]:
+    target = monitor.study.target_per_arm if monitor.choice.purpose == LIVE else None
+    most = max([target or 0, *(tally.done + tally.under_way for tally in monitor.arms.values())])
+    return [arm_row(monitor.study, arm, tally, target, most) for arm, tally in monitor.arms.items()]
+
+
+def arm_row(study: Study, arm: str, tally: Tally, target: int | None, most: int) -> Json:
+    is_own = arm in study.arm_names
+    return {
+        "name": arm,
+        "title": teacher_title(arm) if arm else "none yet",
+        "tally": tally,
+        "lost": share(tally.lost, places=0),
+        "target": target if is_own else None,
+        "done_width": width(tally.done, most),
+        "taken_width": width(tally.done + tally.under_way, most),
+        "target_at": width(target, most) if target and is_own else "",
+        "is_own": is_own,
+        "is_closed": is_own and arm not in study.open_arms,
+        "is_last_open": study.open_arms == [arm],
+    }
+
+
+def width(part: int, whole: int) -> str:
+    """Of a bar that is a hundred wide."""
+    return f"{100 * part / whole:.1f}" if whole else "0"
+
+
+def person_row(place: Place, now: datetime) -> Json:
+    person = place.participant
+    return {
+        "code": person.code,
+        "url": reverse("admin:studies_participant_change", args=[person.pk]),
+        "where": PLACES[place.status],
+        "is_excluded": person.is_excluded,
+        "arm": teacher_title(person.arm) if person.arm else UNKNOWN,
+        "progress": progress_words(place),
+        "width": width(*place.progress) if place.progress else "0",
+        "since": moment(place.since, now),
+        "seen": moment(person.last_seen_at, now),
+    }
+
+
+def progress_words(place: Place) -> str:
+    """The unit that somebody is at."""
+    if place.progress is None:
+        return ""
+    done, total = place.progress
+    return f"{UNITS[Stage(place.status)]} {min(done + 1, total)} of {total}"
+
+
+def trouble_row(trouble: Trouble, now: datetime) -> Json:
+    return {
+        "kind": SessionEvent.Kind(trouble.kind).label,
+        "detail": trouble.detail,
+        "count": trouble.count,
+        "people": trouble.people,
+        "last": moment(trouble.last, now),
+    }
+
+
+def moment(then: datetime, now: datetime) -> Json:
+    return {"at": then, "ago": ago(now - then)}
+
+
+def ago(passed: timedelta) -> str:
+    """Roughly, in the largest unit that there is one of."""
+    seconds = passed.total_seconds()
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit}"
+    return "now"
+
+
+def paging(monitor: Monitor) -> Json:
+    here = min(monitor.page, monitor.pages)
+    chosen = chosen_in(monitor.choice)
+
+    def to(page: int) -> str:
+        return query_of({**chosen, "page": str(page) if page > 1 else ""})
+
+    return {
+        "here": here,
+        "pages": monitor.pages,
+        "total": monitor.listed,
+        "newer": to(here - 1) if here > 1 else None,
+        "older": to(here + 1) if here < monitor.pages else None,
+    }

@@ -1,0 +1,252 @@
+"""The numbers of the live monitor: where everybody is, how long it takes, and what went wrong. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from evaluation.models import EvaluationItem
+from memorytest.models import MemoryRound
+from studies.head_counts import UNDER_WAY, Group, Tally, by_arm, census, tally
+from studies.models import Participant, SessionEvent, Study
+from teaching.models import TeachingStep
+
+Stage = Participant.Stage
+PAGE_SIZE = 50
+STEPS = (Stage.CONSENT, Stage.MEMORY, Stage.TEACHING, Stage.EVALUATION, Stage.DONE)
+ENDS = (Stage.DONE, Stage.ABANDONED, Stage.DECLINED, Stage.WITHDRAWN)
+EVERYBODY, EXCLUDED = "everybody", "excluded"
+UNASSIGNED = "none"
+# What tells when somebody came to where they are.
+SINCE: dict[str, str] = {
+    Stage.CONSENT: "created_at",
+    Stage.MEMORY: "consented_at",
+    Stage.TEACHING: "teaching_started_at",
+    Stage.EVALUATION: "evaluation_started_at",
+}
+RECENTLY = timedelta(days=1)
+MOST_TROUBLES = 10
+TROUBLES = (SessionEvent.Kind.ERROR, SessionEvent.Kind.OFFLINE)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Whom the monitor shows: people of one purpose, and in its list those at a place, of an arm."""
+
+    purpose: str = Participant.Purpose.LIVE
+    place: str = UNDER_WAY
+    """`under way`, the name of a stage, `excluded` or `everybody`."""
+    arm: str = ""
+    """Empty for all, `none` for those who have none yet."""
+
+    def takes(self, group: Group) -> bool:
+        return self._takes_place(group) and self._takes_arm(group.arm)
+
+    def _takes_arm(self, arm: str) -> bool:
+        return not self.arm or arm == ("" if self.arm == UNASSIGNED else self.arm)
+
+    def _takes_place(self, group: Group) -> bool:
+        if self.place in (EVERYBODY, EXCLUDED):
+            return group.is_excluded or self.place == EVERYBODY
+        if self.place in (UNDER_WAY, *ENDS):
+            return group.outcome == self.place
+        return group.outcome == UNDER_WAY and group.reached == self.place
+
+    def condition(self, cutoff: datetime) -> Q:
+        """The same as `takes`, as a question to the database."""
+        arm = Q(arm="" if self.arm == UNASSIGNED else self.arm) if self.arm else Q()
+        return Q(purpose=self.purpose) & arm & self._condition_of_place(cutoff)
+
+    def _condition_of_place(self, cutoff: datetime) -> Q:
+        going = Q(stage__in=Participant.STAGES_UNDER_WAY)
+        conditions = {
+            EVERYBODY: Q(),
+            EXCLUDED: Q(is_excluded=True),
+            UNDER_WAY: going & Q(last_seen_at__gte=cutoff),
+            Stage.ABANDONED: Q(stage=Stage.ABANDONED) | going & Q(last_seen_at__lt=cutoff),
+        }
+        if self.place in conditions:
+            return conditions[self.place]
+        late = Q(last_seen_at__gte=cutoff) if self.place in Participant.STAGES_UNDER_WAY else Q()
+        return Q(stage=self.place) & late
+
+
+@dataclass(frozen=True)
+class Step:
+    """A stage of the funnel: how many came so far, are there now, and were lost there."""
+
+    stage: str
+    reached: int
+    here: int
+    lost: int
+
+
+def funnel(groups: Sequence[Group]) -> list[Step]:
+    """From joining to the end, excluded people too: they went the same way."""
+    steps = []
+    for place, stage in enumerate(STEPS):
+        here = [group for group in groups if group.reached == stage]
+        further = sum(g.count for g in groups if STEPS.index(Stage(g.reached)) >= place)
+        going = sum(g.count for g in here if g.outcome == UNDER_WAY)
+        ended = sum(g.count for g in here if g.outcome not in (UNDER_WAY, Stage.DONE))
+        steps.append(Step(stage, further, going, ended))
+    return steps
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one participant is: since when, and how much of the stage is done."""
+
+    participant: Participant
+    status: str
+    since: datetime
+    progress: tuple[int, int] | None
+    """Units that are done, of how many; nothing outside of the three modules."""
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Errors of one kind and wording in the last day."""
+
+    kind: str
+    detail: str
+    count: int
+    people: int
+    last: datetime
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """Everything the page shows, asked once each."""
+
+    study: Study
+    choice: Choice
+    page: int = 1
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        return census(self.study, self.choice.purpose)
+
+    @cached_property
+    def tally(self) -> Tally:
+        return tally(self.groups)
+
+    @cached_property
+    def arms(self) -> dict[str, Tally]:
+        return by_arm(self.study, self.groups)
+
+    @cached_property
+    def funnel(self) -> list[Step]:
+        return funnel(self.groups)
+
+    @property
+    def places_taken(self) -> int:
+        """As joining counts them: finished or taking part, excluded people too."""
+        return sum(g.count for g in self.groups if g.outcome in (UNDER_WAY, Stage.DONE))
+
+    def count(self, choice: Choice) -> int:
+        """How many a list would have, over all of its pages."""
+        return sum(group.count for group in self.groups if choice.takes(group))
+
+    @property
+    def listed(self) -> int:
+        return self.count(self.choice)
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.listed // PAGE_SIZE))
+
+    @cached_property
+    def median_duration(self) -> timedelta | None:
+        """From consent to the end, of those who finished and count."""
+        alike = self.study.participants.filter(purpose=self.choice.purpose, is_excluded=False)
+        times = alike.completed().order_by().values_list("consented_at", "finished_at")
+        seconds = [(end - start).total_seconds() for start, end in times if start and end]
+        return timedelta(seconds=median(seconds)) if seconds else None
+
+    @cached_property
+    def people(self) -> list[Place]:
+        """One page of the list, who joined last first, so that nobody moves while one reads."""
+        start = (min(self.page, self.pages) - 1) * PAGE_SIZE
+        rows = self.study.participants.filter(self.choice.condition(self.study.cutoff))
+        chosen = list(rows.select_related("version").order_by("-pk")[start : start + PAGE_SIZE])
+        for participant in chosen:
+            participant.study = self.study
+        progress = Progress(chosen)
+        return [place_of(participant, progress) for participant in chosen]
+
+    @cached_property
+    def troubles(self) -> list[Trouble]:
+        rows = (
+            SessionEvent.objects.filter(
+                kind__in=TROUBLES,
+                at__gte=timezone.now() - RECENTLY,
+                participant__study=self.study,
+                participant__purpose=self.choice.purpose,
+            )
+            .order_by()
+            .values_list("kind", "detail")
+            .annotate(n=Count("pk"), people=Count("participant", distinct=True), last=Max("at"))
+            .order_by("-people", "-n", "-last")[:MOST_TROUBLES]
+        )
+        return [Trouble(*row) for row in rows]
+
+
+class Progress:
+    """How far some participants are in their stages, by at most one question for each stage."""
+
+    def __init__(self, people: Iterable[Participant]) -> None:
+        rows = list(people)
+
+        def at(stage: str) -> list[Participant]:
+            return [person for person in rows if person.stage == stage]
+
+        self.trials = _by_participant(MemoryRound, at(Stage.MEMORY), Max("trial"))
+        self.steps = _by_participant(TeachingStep, at(Stage.TEACHING), Max("step"))
+        self.items = _by_participant(
+            EvaluationItem, at(Stage.EVALUATION), Count("answered_at"), Count("pk")
+        )
+
+    def of(self, person: Participant) -> tuple[int, int] | None:
+        match person.stage:
+            case Stage.MEMORY:
+                [trial] = self.trials.get(person.pk, [0])
+                return max(0, trial - 1), int(person.version.configuration["memory_trials"])
+            case Stage.TEACHING:
+                [step] = self.steps.get(person.pk, [1])
+                return step - 1, person.teaching_steps or step
+            case Stage.EVALUATION if person.pk in self.items:
+                done, total = self.items[person.pk]
+                return done, total
+        return None
+
+
+def _by_participant(model: Any, people: list[Participant], *wanted: Any) -> dict[int, list[int]]:
+    if not people:
+        return {}
+    named = {f"value_{place}": aggregate for place, aggregate in enumerate(wanted)}
+    rows: QuerySet[Any] = model.objects.filter(participant__in=[person.pk for person in people])
+    answers = rows.order_by().values_list("participant").annotate(**named)
+    return {pk: values for pk, *values in answers}
+
+
+def place_of(participant: Participant, progress: Progress) -> Place:
+    if participant.has_expired:
+        return Place(participant, Stage.ABANDONED, since(participant), None)
+    return Place(participant, participant.stage, since(participant), progress.of(participant))
+
+
+def since(participant: Participant) -> datetime:
+    """When the stage began in which the participant is; who has gone, when they were gone."""
+    if participant.has_expired and participant.is_under_way:
+        return participant.last_seen_at
+    name = SINCE.get(participant.stage, "finished_at")
+    moment: datetime | None = getattr(participant, name)
+    return moment or participant.last_seen_at

@@ -1,0 +1,78 @@
+"""The live monitor of a study: it tells how the study goes, and has the buttons that change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+
+from desk.base.filter_links import query_of
+from desk.base.pages import Page, address, may_edit, study_page
+from desk.base.wording import teacher_title
+from studies import places
+from studies.errors import StateNotAllowed
+from studies.models import Study
+
+from .content import choice_of, chosen_in, live_context
+
+
+def monitor(request: HttpRequest, study: Study) -> HttpResponse:
+    context = live_context(study, request.GET) | {"path": address(study, "monitor")}
+    return study_page(request, study, "admin/desk/monitor/page.html", "Monitor", context)
+
+
+def news(request: HttpRequest, study: Study) -> HttpResponse:
+    """What of the page changes, for the page itself to put in its place."""
+    page = {"study": study, "may_edit": may_edit(request, study), "path": address(study, "monitor")}
+    context = live_context(study, request.GET) | page
+    response = TemplateResponse(request, "admin/desk/monitor/_live.html", context)
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def obey(request: HttpRequest, study: Study, order: Callable[[], str]) -> HttpResponse:
+    """Does what a button says, tells how it went, and comes back to the monitor as it was."""
+    try:
+        messages.success(request, order())
+    except StateNotAllowed as refusal:
+        messages.error(request, refusal.message)
+    return HttpResponseRedirect(
+        address(study, "monitor") + query_of(chosen_in(choice_of(study, request.GET)))
+    )
+
+
+def close_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
+    def order() -> str:
+        places.close_arm(study, arm, request.user)
+        return f"{teacher_title(arm)} is given to nobody new. Whoever has it goes on."
+
+    return obey(request, study, order)
+
+
+def open_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
+    def order() -> str:
+        places.reopen_arm(study, arm, request.user)
+        return f"{teacher_title(arm)} is given out again."
+
+    return obey(request, study, order)
+
+
+def add_places(request: HttpRequest, study: Study) -> HttpResponse:
+    text = request.POST.get("more", "")
+    more = int(text) if text.isdecimal() and len(text) < 7 else 0
+
+    def order() -> str:
+        return f"There are {places.add_places(study, more, request.user)} places now."
+
+    return obey(request, study, order)
+
+
+PAGES = (
+    Page("monitor", "monitor/", monitor, title="Monitor"),
+    Page("monitor_news", "monitor/news/", news),
+    Page("close_arm", "monitor/arms/<slug:arm>/close/", close_arm, edits=True, posts=True),
+    Page("open_arm", "monitor/arms/<slug:arm>/open/", open_arm, edits=True, posts=True),
+    Page("add_places", "monitor/places/", add_places, edits=True, posts=True),
+)

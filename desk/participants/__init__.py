@@ -1,0 +1,1 @@
+"""Participants in the admin: their list, and the whole session of each."""

@@ -1,0 +1,165 @@
+"""Participants in the admin: where everybody stands, the whole session of each, and why each image was shown.
+
+What needs the engine is loaded with the page that shows it, not with the server, which should start at once.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.utils.html import format_html
+
+from desk.access.sharing import VisibleFilter
+from desk.base import wording
+from desk.base.pages import study_page
+from studies.models import Participant, Study
+from studies.read_only import ReadOnly
+
+
+class StudyFilter(VisibleFilter):
+    def has_output(self) -> bool:
+        # A filter that is not shown does not filter, and a link to one study's people must.
+        return True
+
+
+class TeacherFilter(admin.SimpleListFilter):
+    title = "teacher"
+    parameter_name = "arm"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        from teaching.engine import TEACHERS
+
+        return [*((name, wording.teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        arm = self.value()
+        return rows if arm is None else rows.filter(arm="" if arm == "none" else arm)
+
+
+@admin.register(Participant)
+class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
+    list_display = [
+        "code", "study_title", "is_for", "where", "teacher", "span", "first_seen", "evaluated", "gain", "joined",
+    ]  # fmt: skip
+    list_filter = [("study", StudyFilter), "stage", TeacherFilter, "purpose", "is_excluded"]
+    search_fields = ["code"]
+    search_help_text = "A participant’s code, or a part of one."
+    list_select_related = ["study"]
+    list_per_page = 50
+    change_list_template = "admin/desk/participants/list.html"
+    # The worker's own page is the worker's: an answer given there would count.
+    view_on_site = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
+        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        # In the list of one study, its name in every row would say nothing.
+        columns = list(self.list_display)
+        if "study__id__exact" in request.GET:
+            columns.remove("study_title")
+        return columns
+
+    def get_urls(self) -> list[URLPattern]:
+        why = self.admin_site.admin_view(self.why_view)
+        address = path("<int:pk>/why/<int:number>/", why, name="participant_why")
+        return [address, *super().get_urls()]
+
+    # The list
+
+    @admin.display(description="study", ordering="study__title")
+    def study_title(self, participant: Participant) -> str:
+        return participant.study.title
+
+    @admin.display(description="purpose", ordering="purpose")
+    def is_for(self, participant: Participant) -> str:
+        # The words of the choice are for forms.
+        return str(participant.purpose)
+
+    @admin.display(description="stage", ordering="stage")
+    def where(self, participant: Participant) -> str:
+        stage = participant.get_stage_display()
+        return f"{stage}, excluded" if participant.is_excluded else stage
+
+    @admin.display(description="teacher", ordering="arm")
+    def teacher(self, participant: Participant) -> str:
+        return wording.teacher_title(participant.arm) or wording.UNKNOWN
+
+    @admin.display(description="memory n̄", ordering="memory_span")
+    def span(self, participant: Participant) -> str:
+        return (
+            wording.UNKNOWN if participant.memory_span is None else f"{participant.memory_span:g}"
+        )
+
+    @admin.display(description="first seen", ordering="first_seen_accuracy")
+    def first_seen(self, participant: Participant) -> str:
+        return wording.share(participant.first_seen_accuracy)
+
+    @admin.display(description="evaluation", ordering="evaluation_accuracy")
+    def evaluated(self, participant: Participant) -> str:
+        return wording.share(participant.evaluation_accuracy)
+
+    @admin.display(description="gain", ordering="teaching_gain")
+    def gain(self, participant: Participant) -> str:
+        value = participant.teaching_gain
+        if value is None:
+            return wording.UNKNOWN
+        return format_html("<b>{}</b>", wording.with_minus(f"{100 * value:+.1f}"))
+
+    @admin.display(description="joined", ordering="created_at")
+    def joined(self, participant: Participant) -> str:
+        return f"{timezone.localtime(participant.created_at):%-d %b, %H:%M}"
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list of one study is a page of that study and has its menu."""
+        chosen = request.GET.get("study__id__exact", "")
+        studies = Study.objects.visible_to(request.user)
+        study = studies.filter(pk=chosen).first() if chosen.isdecimal() else None
+        frame = {"title": "Participants", "study": study}
+        return super().changelist_view(request, (extra_context or {}) | frame)
+
+    # The pages of one participant
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        from .content import participant_page
+
+        participant = self.participant_for(request, object_id)
+        page = participant_page(participant, wants_replay=request.GET.get("replay") == "1")
+        title = {"title": f"Participant {participant.code}"}
+        template = "admin/desk/participants/page.html"
+        return study_page(request, participant.study, template, "Participants", page | title)
+
+    def why_view(self, request: HttpRequest, pk: int, number: int) -> HttpResponse:
+        from desk.why.content import why_page
+
+        participant = self.participant_for(request, str(pk))
+        page = why_page(participant, number)
+        if page is None:
+            raise Http404
+        title = {"title": f"Why was image {number} shown to {participant.code}?"}
+        template = "admin/desk/why/page.html"
+        return study_page(request, participant.study, template, "Participants", page | title)
+
+    def participant_for(self, request: HttpRequest, object_id: str) -> Participant:
+        """For who may see the participant, to be read. A stranger's participant does not exist."""
+        if not self.has_view_permission(request) or request.method not in ("GET", "HEAD"):
+            raise PermissionDenied
+        rows = self.get_queryset(request).select_related("study__dataset", "version")
+        rows = rows.defer("study__dataset__insight")
+        participant = rows.filter(pk=object_id).first() if object_id.isdecimal() else None
+        if participant is None:
+            raise Http404
+        return participant

@@ -1,0 +1,222 @@
+"""What the page of a participant shows: facts, and the whole session from its first round to its last answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any
+
+from django.utils import timezone
+
+from desk.base import wording
+from desk.why.explanation import Standing, standings
+from evaluation.models import EvaluationItem
+from memorytest.models import MemoryRound
+from studies.models import Participant
+from studies.software import software_version
+from teaching import pools
+from teaching.engine import EngineError
+from teaching.models import TeachingStep
+
+# A pool of this size is replayed in half a second; a larger one only when somebody asks.
+REPLAYED_AT_ONCE = 5_000
+# More events than this are folded away.
+EVENTS_IN_VIEW = 12
+
+Fact = tuple[str, str]
+
+
+def participant_page(participant: Participant, *, wants_replay: bool) -> dict[str, Any]:
+    check = replay_check(participant, wants_replay=wants_replay)
+    rounds = list(MemoryRound.objects.filter(participant=participant).order_by("position"))
+    items = list(EvaluationItem.objects.of(participant))
+    events = list(participant.events.all())
+    return {
+        "participant": participant,
+        "dataset": participant.settings.dataset,
+        "teacher": wording.teacher_title(participant.arm),
+        "result_facts": result_facts(participant),
+        "person_facts": person_facts(participant),
+        "time_facts": time_facts(participant),
+        "record_facts": record_facts(participant),
+        "check": check,
+        "frames": frames(check.steps, participant),
+        "memory_rounds": rounds,
+        "trials": trials(rounds),
+        "evaluation": [evaluation_cell(item, participant) for item in items],
+        "events": events,
+        "events_in_view": EVENTS_IN_VIEW,
+    }
+
+
+# Facts
+
+
+def result_facts(participant: Participant) -> list[Fact]:
+    shown = participant.unique_examples
+    different = wording.UNKNOWN if shown is None else f"{shown} of {participant.teaching_steps}"
+    return [
+        ("teaching gain", wording.points(participant.teaching_gain)),
+        ("first-seen accuracy", wording.share(participant.first_seen_accuracy)),
+        ("evaluation accuracy", wording.share(participant.evaluation_accuracy)),
+        ("different images", different),
+    ]
+
+
+def person_facts(participant: Participant) -> list[Fact]:
+    span, lengths = participant.memory_span, participant.memory_lengths
+    measured = wording.UNKNOWN if span is None else f"{span:g}"
+    return [
+        ("teacher", wording.teacher_title(participant.arm) or wording.UNKNOWN),
+        ("memory span n̄", measured),
+        ("of the trials", ", ".join(str(length) for length in lengths) or wording.UNKNOWN),
+        ("memory decay β", wording.decimal(participant.beta, 3)),
+    ]
+
+
+def time_facts(participant: Participant) -> list[Fact]:
+    joined, agreed = participant.created_at, participant.consented_at
+    taught, tested = participant.teaching_started_at, participant.evaluation_started_at
+    finished = participant.finished_at
+    return [
+        ("joined", moment(joined)),
+        ("memory test", minutes(agreed, taught)),
+        ("teaching", minutes(taught, tested)),
+        ("evaluation", minutes(tested, finished)),
+        ("all of it", minutes(joined, finished)),
+        ("last seen", moment(participant.last_seen_at)),
+    ]
+
+
+def record_facts(participant: Participant) -> list[Fact]:
+    """What a calculation from the same data starts from."""
+    ticket = participant.ticket
+    return [
+        ("study version", f"{participant.version.number}"),
+        ("configuration hash", participant.version.hash[:12]),
+        ("software", participant.software_version or wording.UNKNOWN),
+        ("seed", f"{participant.seed}"),
+        ("ticket", wording.UNKNOWN if ticket is None else f"{ticket}"),
+    ]
+
+
+def moment(at: datetime) -> str:
+    return f"{timezone.localtime(at):%-d %b %Y, %H:%M}"
+
+
+def minutes(start: datetime | None, end: datetime | None) -> str:
+    if start is None or end is None:
+        return wording.UNKNOWN
+    return f"{(end - start).total_seconds() / 60:.1f}\N{NO-BREAK SPACE}min"
+
+
+# Teaching
+
+
+@dataclass(frozen=True)
+class ReplayCheck:
+    """The steps of teaching, and whether today's calculation makes the same choices."""
+
+    steps: Sequence[tuple[TeachingStep, Standing | None]]
+    is_done: bool = False
+    refusal: str = ""
+    """why the session cannot be replayed at all"""
+    software_then: str = ""
+    software_now: str = ""
+
+    @property
+    def differing(self) -> list[int]:
+        return [step.step for step, stand in self.steps if stand and not stand.matches]
+
+    @property
+    def matching(self) -> int:
+        return len(self.steps) - len(self.differing)
+
+
+def replay_check(participant: Participant, *, wants_replay: bool) -> ReplayCheck:
+    if not participant.arm:
+        return ReplayCheck([])
+    try:
+        is_small = pools.load(participant.settings.dataset).pool.n <= REPLAYED_AT_ONCE
+        if not (is_small or wants_replay):
+            return ReplayCheck(unchecked(participant))
+        return ReplayCheck(
+            standings(participant),
+            is_done=True,
+            software_then=participant.software_version,
+            software_now=software_version(),
+        )
+    except EngineError as refusal:
+        return ReplayCheck(unchecked(participant), refusal=str(refusal))
+
+
+def unchecked(participant: Participant) -> list[tuple[TeachingStep, None]]:
+    return [(step, None) for step in TeachingStep.objects.of(participant)]
+
+
+def frames(
+    steps: Sequence[tuple[TeachingStep, Standing | None]], participant: Participant
+) -> list[dict[str, Any]]:
+    places = wording.places_for(step.score for step, _ in steps if step.score is not None)
+    return [frame(step, standing, places, participant) for step, standing in steps]
+
+
+def frame(
+    step: TeachingStep, standing: Standing | None, places: int, participant: Participant
+) -> dict[str, Any]:
+    """One picture of the film strip."""
+    is_by_chance = step.is_random or (standing is not None and standing.rank is None)
+    return answer_words(step, participant) | {
+        "number": step.step,
+        "is_random": step.is_random,
+        "is_by_chance": is_by_chance,
+        "is_first_showing": step.is_first_showing,
+        "p": wording.decimal(step.p, 2),
+        "score": "" if is_by_chance else wording.decimal(step.score, places),
+        "standing": standing,
+    }
+
+
+def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) -> dict[str, Any]:
+    """A classified image: what it is, what was said, and how fast."""
+    dataset = participant.settings.dataset
+    return {
+        "key": task.example.key,
+        "truth": dataset.class_name(task.example.label),
+        "said": dataset.class_name(task.answer) if task.answer else "",
+        "is_correct": task.is_correct,
+        "time": wording.seconds(task.response_ms),
+    }
+
+
+# The other stages
+
+
+def trials(rounds: Sequence[MemoryRound]) -> list[dict[str, Any]]:
+    """The memory test, a row for each trial."""
+    return [
+        {"name": "Practice" if not trial else f"Trial {trial}", "rounds": [*map(round_words, some)]}
+        for trial, some in groupby(rounds, key=lambda one: one.trial)
+    ]
+
+
+def round_words(row: MemoryRound) -> dict[str, Any]:
+    return {
+        "length": row.length,
+        "is_correct": row.is_correct,
+        "planned": wording.seconds(row.exposure_ms),
+        "shown": wording.seconds(row.shown_ms),
+        "time": wording.seconds(row.response_ms),
+        "exposures": row.exposures,
+    }
+
+
+def evaluation_cell(item: EvaluationItem, participant: Participant) -> dict[str, Any]:
+    asked = item.instructed_label
+    return answer_words(item, participant) | {
+        "number": item.item,
+        "asked": participant.settings.dataset.class_name(asked) if asked else "",
+        "is_passed": item.is_passed,
+    }

@@ -1,0 +1,75 @@
+"""Trying a study out: any stage with any teacher, and what was tried so far, to be cleared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from desk.base.pages import Page, address, study_page
+from desk.base.wording import teacher_title
+from studies.models import Participant, Study
+
+from . import sessions as previews
+
+
+def preview(request: HttpRequest, study: Study) -> HttpResponse:
+    people = reverse("admin:studies_participant_changelist")
+    context = {
+        "stages": stage_choices(),
+        "teachers": teacher_choices(study),
+        "tried": previews.tried_out(study),
+        "people_url": f"{people}?study__id__exact={study.pk}&purpose__exact=",
+    }
+    return study_page(request, study, "admin/desk/preview/page.html", "Preview", context)
+
+
+def stage_choices() -> list[dict[str, str]]:
+    labels = dict(Participant.Stage.choices)
+    return [
+        {"name": name, "title": labels[name].capitalize(), "help": words}
+        for name, words in previews.STAGES.items()
+    ]
+
+
+def teacher_choices(study: Study) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "title": teacher_title(name), "is_own": name in study.arm_names}
+        for name in previews.teachers_for(study)
+    ]
+
+
+def open_preview(request: HttpRequest, study: Study) -> HttpResponse:
+    """Makes a session that stands at the stage, and goes to it."""
+    stage, arm = request.POST.get("stage", ""), request.POST.get("teacher", "")
+    if stage not in previews.STAGES or arm not in ["", *previews.teachers_for(study)]:
+        raise Http404
+    participant = previews.open_preview(study=study, stage=stage, arm=arm)
+    return HttpResponseRedirect(participant.get_absolute_url())
+
+
+def clear(request: HttpRequest, study: Study) -> HttpResponse:
+    """Asks first; a POST deletes what was tried for the purposes that are ticked."""
+    tried = previews.tried_out(study)
+    if request.method != "POST":
+        context = {"tried": tried}
+        return study_page(
+            request, study, "admin/desk/preview/clear.html", "Clear trial sessions", context
+        )
+    purposes = [name for name in request.POST.getlist("purpose") if name in previews.TRIED]
+    if purposes:
+        number = previews.clear_tried(study=study, purposes=purposes, actor=request.user)
+        sessions = "1 session is" if number == 1 else f"{number} sessions are"
+        messages.success(request, f"{sessions} cleared. Nothing that counts was touched.")
+    else:
+        messages.warning(request, "Nothing was ticked, and nothing cleared.")
+    return HttpResponseRedirect(address(study, "preview"))
+
+
+PAGES = (
+    Page("preview", "preview/", preview, title="Preview"),
+    Page("preview_open", "preview/open/", open_preview, edits=True, posts=True),
+    Page("preview_clear", "preview/clear/", clear, edits=True),
+)

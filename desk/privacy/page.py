@@ -1,0 +1,88 @@
+"""What a study keeps about people, the way to delete it, and the record of who took or deleted what."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from desk.base.pages import Page, address, study_page
+from desk.base.wording import teacher_title
+from studies.models import AuditEntry, Participant, Study
+
+from . import purge
+
+ENTRIES = 50
+
+
+def privacy(request: HttpRequest, study: Study) -> HttpResponse:
+    people = study.participants
+    context = {
+        "people": people.count(),
+        "withdrawn": people.filter(stage=Participant.Stage.WITHDRAWN).count(),
+        "with_ids": people.exclude(external_id="").count(),
+        "is_joinable": study.state in Study.TAKES_PART,
+        "entries": AuditEntry.objects.filter(study=study)[:ENTRIES],
+    }
+    return study_page(request, study, "admin/desk/privacy/page.html", "Privacy", context)
+
+
+def delete_participant(request: HttpRequest, study: Study) -> HttpResponse:
+    """Asks first, with everything that would go; the code comes from the address or the form."""
+    code = (request.POST or request.GET).get("code", "").strip().upper()
+    person = study.participants.filter(code=code).first()
+    if person is None:
+        messages.error(
+            request, f"There is no participant {code or 'without a code'} in this study."
+        )
+        return HttpResponseRedirect(address(study, "privacy"))
+    if request.method != "POST":
+        context = {
+            "participant": person,
+            "teacher": teacher_title(person.arm),
+            "belongings": belongings(person),
+        }
+        title = f"Delete {code}"
+        return study_page(
+            request, study, "admin/desk/privacy/purge_participant.html", title, context
+        )
+    people = study.participants.filter(pk=person.pk)
+    purge.purge_people(people, why=f"by the code {code}", actor=request.user)
+    messages.success(request, f"Everything about {code} was deleted.")
+    return HttpResponseRedirect(address(study, "privacy"))
+
+
+def belongings(participant: Participant) -> list[tuple[str, int]]:
+    """What would go with a participant: how many rows of which kind."""
+    counts = []
+    for relation in Participant._meta.related_objects:
+        model: Any = relation.related_model
+        number = model._base_manager.filter(**{relation.field.name: participant}).count()
+        counts.append((str(model._meta.verbose_name_plural), number))
+    return [(name, number) for name, number in counts if number]
+
+
+def delete_everybody(request: HttpRequest, study: Study) -> HttpResponse:
+    """Asks for the study's link name, which nobody types by mistake."""
+    try:
+        people = purge.people_of_study(study)
+    except purge.PurgeRefused as refusal:
+        messages.error(request, str(refusal))
+        return HttpResponseRedirect(address(study, "privacy"))
+    if request.method == "POST" and request.POST.get("name", "").strip() == study.slug:
+        number = purge.purge_people(people, why="the whole study", actor=request.user)
+        messages.success(request, f"Participants deleted, with all that belonged to them: {number}")
+        return HttpResponseRedirect(address(study, "privacy"))
+    context = {
+        "number": people.count(),
+        "under_way": people.filter(stage__in=Participant.STAGES_UNDER_WAY).count(),
+        "is_mistyped": request.method == "POST",
+    }
+    title = "Delete everybody’s data"
+    return study_page(request, study, "admin/desk/privacy/purge_study.html", title, context)
+
+
+PAGES = (
+    Page("privacy", "privacy/", privacy, title="Privacy"),
+    Page("purge_participant", "privacy/participant/", delete_participant, edits=True),
+    Page("purge_study", "privacy/everybody/", delete_everybody, edits=True),
+)

@@ -1,0 +1,1 @@
+"""Quality flags: the behaviour behind them, the flags, and exclusions."""

@@ -1,0 +1,142 @@
+"""Who took part oddly, and who was excluded: the flags of a study, and the decisions about them."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+
+from desk.base import wording
+from desk.base.filter_links import query_of, switch
+from desk.base.pages import Page, address, study_page
+from desk.models import Decision
+from studies.models import Participant, Study
+
+from .behaviour import Flags, flags_by_person
+from .exclusion import exclude, include
+from .flags import RULES
+
+PAGE_SIZE = 50
+LAST_DECISIONS = 50
+EXCLUDED = "excluded"
+READ = (
+    "study", "code", "stage", "arm", "is_excluded", "evaluation_accuracy", "created_at", "last_seen_at", "purpose",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Somebody with flags, or excluded."""
+
+    participant: Participant
+    flags: Flags
+    decision: Decision | None = None
+
+    @property
+    def teacher(self) -> str:
+        return wording.teacher_title(self.participant.arm)
+
+    @property
+    def keys(self) -> set[str]:
+        keys = {flag.rule.key for flag in self.flags}
+        return keys | {EXCLUDED} if self.participant.is_excluded else keys
+
+
+def quality(request: HttpRequest, study: Study) -> HttpResponse:
+    everybody = listed(study)
+    counts = Counter(key for person in everybody for key in person.keys)
+    chosen = chosen_flag(request)
+    shown = [person for person in everybody if not chosen or chosen in person.keys]
+    page = Paginator(shown, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "people": with_decisions(page.object_list),
+        "query": query_of({"flag": chosen}),
+        "switches": [switch("Flag", "flag", titles(everybody, counts), {"flag": chosen})],
+        "legend": [(rule, counts[rule.key]) for rule in RULES],
+        "decisions": last_decisions(study),
+        "total": len(everybody),
+    }
+    return study_page(request, study, "admin/desk/quality/page.html", "Quality", context)
+
+
+def listed(study: Study) -> list[Listed]:
+    """The most flags first, then the newest."""
+    live = study.participants.live()
+    rows = list(live.only(*READ).order_by("-created_at", "-pk"))
+    flags = flags_by_person(live, rows)
+    found = [Listed(row, flags.get(row.pk, ())) for row in rows]
+    return sorted((person for person in found if person.keys), key=lambda one: -len(one.flags))
+
+
+def chosen_flag(request: HttpRequest) -> str:
+    wanted = request.GET.get("flag", "")
+    return wanted if wanted in {EXCLUDED, *(rule.key for rule in RULES)} else ""
+
+
+def titles(everybody: Sequence[Listed], counts: Mapping[str, int]) -> dict[str, str]:
+    flags = {rule.key: f"{rule.title} ({counts[rule.key]})" for rule in RULES}
+    excluded = {EXCLUDED: f"Excluded ({counts[EXCLUDED]})"}
+    return {"": f"All ({len(everybody)})"} | flags | excluded
+
+
+def with_decisions(people: Iterable[Listed]) -> list[Listed]:
+    """With the decision that stands, if there ever was one."""
+    rows = Decision.objects.filter(participant__in=[person.participant.pk for person in people])
+    newest = {row.participant_id: row for row in rows.order_by("at", "pk")}
+    return [
+        Listed(person.participant, person.flags, newest.get(person.participant.pk))
+        for person in people
+    ]
+
+
+def last_decisions(study: Study) -> Iterable[Decision]:
+    rows = Decision.objects.filter(participant__study=study).select_related("participant")
+    return rows.only(
+        "excludes", "reason", "at", "actor_name", "participant__code", "participant__study"
+    )[:LAST_DECISIONS]
+
+
+def quality_box(participant: Participant, *, may_edit: bool) -> dict[str, Any]:
+    """What the page of a participant shows: the flags, the decisions, and the form of the next one."""
+    alone = Participant.objects.filter(pk=participant.pk)
+    return {
+        "participant": participant,
+        "flags": flags_by_person(alone, [participant]).get(participant.pk, ()),
+        "decisions": Decision.objects.filter(participant=participant),
+        "may_edit": may_edit,
+    }
+
+
+def exclusion(request: HttpRequest, study: Study, person: int) -> HttpResponseBase:
+    """Excludes somebody, or takes that back."""
+    participant = get_object_or_404(study.participants, pk=person)
+    decide = include if request.POST.get("decision") == "include" else exclude
+    try:
+        is_new = decide(participant, reason=request.POST.get("reason", ""), actor=request.user)
+    except ValidationError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, outcome(participant, decide is exclude, is_new))
+    if request.POST.get("from") == "participant":
+        return redirect("admin:studies_participant_change", participant.pk)
+    return redirect(address(study, "quality"))
+
+
+def outcome(participant: Participant, excludes: bool, is_new: bool) -> str:
+    if not is_new:
+        return f"{participant.code} was {'excluded' if excludes else 'included'} already; nothing changed."
+    if excludes:
+        return f"{participant.code} is excluded: from results, files, balance and payment, at once."
+    return f"{participant.code} counts again, everywhere."
+
+
+PAGES = (
+    Page("quality", "quality/", quality, title="Quality"),
+    Page("exclusion", "people/<int:person>/exclusion/", exclusion, edits=True, posts=True),
+)

@@ -1,0 +1,1 @@
+"""The page on which a study is rehearsed with simulated workers."""

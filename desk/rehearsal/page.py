@@ -1,0 +1,113 @@
+"""Rehearsing a study with bots, and what simulated workers let one expect of it."""
+
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+
+from desk.base.pages import Page, address, study_page
+from rehearsal.models import Rehearsal
+from studies.models import Participant, Study
+
+if TYPE_CHECKING:
+    from rehearsal.power import Question
+
+# How many of the last rehearsals the page lists.
+LISTED = 8
+
+
+class RehearsalForm(forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Rehearsal
+        fields = ["workers", "is_paced"]
+
+
+class PowerForm(forms.Form):
+    effect = forms.FloatField(
+        label="Difference in gain, points", min_value=0.1, max_value=100, initial=10
+    )
+    alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
+    power = forms.FloatField(label="Power, %", min_value=10, max_value=99.9, initial=80)
+
+    def question(self) -> "Question":
+        from rehearsal.power import Question
+
+        values = self.cleaned_data
+        return Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
+
+
+def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
+    from rehearsal import services
+
+    forecast = services.newest_forecast(study)
+    asked = PowerForm(request.GET if "effect" in request.GET else initial_of(PowerForm))
+    bots = study.participants.filter(purpose=Participant.Purpose.REHEARSAL)
+    context: dict[str, Any] = {
+        "form": RehearsalForm(),
+        "power_form": asked,
+        "rehearsals": study.rehearsals.all()[:LISTED],
+        "sessions": bots.count(),
+        "finished": bots.completed().count(),
+        "forecast": forecast,
+    }
+    if forecast and asked.is_valid():
+        # Statistics take a moment to load, which the other pages should not wait for.
+        from rehearsal.outlook import outlook
+
+        context |= outlook(study, forecast, asked.question())
+    return study_page(request, study, "admin/desk/rehearsal/page.html", "Rehearsal", context)
+
+
+def initial_of(form: type[forms.Form]) -> dict[str, Any]:
+    return {name: field.initial for name, field in form.base_fields.items()}
+
+
+def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
+    """Hands a rehearsal or a forecast to the background worker."""
+    from rehearsal import services
+
+    form = RehearsalForm(request.POST)
+    if not form.is_valid():
+        messages.error(
+            request, "; ".join(str(e) for errors in form.errors.values() for e in errors)
+        )
+    elif any(one.is_under_way for one in study.rehearsals.filter(kind=kind)[:LISTED]):
+        messages.warning(request, "One is under way already. Start another when it is done.")
+    else:
+        form.instance.study, form.instance.kind = study, kind
+        form.instance.created_by = request.user
+        services.order(form.instance)
+    return redirect(address(study, "rehearsal"))
+
+
+def start_bots(request: HttpRequest, study: Study) -> HttpResponseBase:
+    return start(request, study, Rehearsal.Kind.BOTS)
+
+
+def start_forecast(request: HttpRequest, study: Study) -> HttpResponseBase:
+    return start(request, study, Rehearsal.Kind.FORECAST)
+
+
+def state(request: HttpRequest, study: Study) -> HttpResponse:
+    """How far the rehearsals are, for the page that watches them."""
+    rows = [
+        {
+            "id": one.pk,
+            "text": one.get_state_display(),
+            "share": one.share,
+            "ended": one.ended,
+            "is_under_way": one.is_under_way,
+        }
+        for one in study.rehearsals.all()[:LISTED]
+    ]
+    return JsonResponse({"rehearsals": rows})
+
+
+PAGES = (
+    Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal"),
+    Page("rehearsal_state", "rehearsal/state/", state),
+    Page("rehearse", "rehearsal/bots/", start_bots, edits=True, posts=True),
+    Page("forecast", "rehearsal/forecast/", start_forecast, edits=True, posts=True),
+)

@@ -1,0 +1,33 @@
+"""The results of a study: one page, and every figure of it as a file."""
+
+from django.http import HttpRequest, HttpResponse
+
+from desk.base.figures import figure_file
+from desk.base.pages import Page, study_page
+from desk.base.purposes import purpose_of, purpose_switch
+from studies.models import Study
+
+
+def results(request: HttpRequest, study: Study) -> HttpResponse:
+    """What came of a study so far."""
+    # The statistics take a second to load, which no other page should wait for.
+    from analysis.results import results_page
+
+    purpose = purpose_of(request)
+    context = results_page(study, purpose) | {
+        "purpose": purpose,
+        "purpose_switch": purpose_switch(purpose),
+    }
+    return study_page(request, study, "admin/desk/results/page.html", "Results", context)
+
+
+def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
+    from analysis.results import FIGURES, gather
+
+    return figure_file(study, FIGURES, key, form, lambda: gather(study, purpose_of(request)))
+
+
+PAGES = (
+    Page("results", "results/", results, title="Results"),
+    Page("figure", "results/<slug:key>.<slug:form>", figure),
+)

@@ -1,0 +1,172 @@
+"""Studies in the admin: their settings, and the way to all their pages."""
+
+from typing import Any
+
+from django.contrib import admin
+from django.core.exceptions import PermissionDenied
+from django.db.models import Field, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import URLPattern, path
+from django.utils.html import format_html, format_html_join
+
+from desk.access.sharing import OwnedStudies, ShareInline
+from desk.base.pages import address
+from desk.home.overview import with_counts
+from desk.pages import PAGES
+from desk.templatetags.desk import often_opened
+from studies.models import Study, StudyVersion
+
+from .page import setup_context, verdict
+from .teachers import TeacherChoice
+
+
+@admin.register(Study)
+class StudyAdmin(OwnedStudies):
+    change_form_template = "admin/desk/setup/study.html"
+    list_display = ["title", "badge", "dataset", "joined", "completed", "pages"]
+    list_filter = ["state"]
+    list_select_related = ["dataset"]
+    search_fields = ["title", "slug"]
+    prepopulated_fields = {"slug": ["title"]}
+    readonly_fields = ["link"]
+    inlines = [ShareInline]
+    fieldsets = [
+        ("The study", {"fields": ["title", "slug", "link", "dataset"]}),
+        (
+            "What workers read and get",
+            {
+                "fields": ["welcome", "consent", "minutes", "shows_score", "completion_code", "return_url"],
+                "description": "In the order in which workers meet it.",
+            },
+        ),
+        (
+            "Taking part",
+            {
+                "fields": ["max_participants", "target_per_arm", "session_hours", "on_withdrawal", "seed"],
+                "description": "Who may take part, for how long, and what becomes of those who leave.",
+            },
+        ),
+        (
+            "Pay",
+            {
+                "fields": ["reward", "currency", "bonus_share"],
+                "description": "The study pays nobody: it works out who gets what, and makes the files for it.",
+            },
+        ),
+        (
+            "Module 1: memory test",
+            {
+                "fields": [
+                    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
+                    "memory_practice",
+                ],
+                "description": "Pictures are shown in an order and put back into it: how many a worker can keep in "
+                "order is n̄, and JEDI teaches by it.",
+            },
+        ),
+        (
+            "Module 2: teaching",
+            {
+                "fields": [
+                    "arms", "assignment", "cold_start", "short_memory_up_to", "medium_memory_up_to", "short_steps",
+                    "medium_steps", "long_steps", "other_steps", "learning_rate", "learning_rate_decay",
+                    "repeat_window", "min_look_ms",
+                ],
+                "description": "One image at a time: the worker names its class, then sees the true one. The "
+                "teacher chooses the next image from everything answered so far.",
+            },
+        ),
+        (
+            "Module 3: evaluation",
+            {
+                "fields": ["evaluation_size", "attention_checks"],
+                "description": "What was learned, on images that nobody was taught with.",
+            },
+        ),
+    ]  # fmt: skip
+
+    class Media:
+        css = {"all": ["css/desk/setup.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return with_counts(rows.visible_to(request.user))  # type: ignore[attr-defined]
+
+    def get_urls(self) -> list[URLPattern]:
+        check = path(
+            "check/", self.admin_site.admin_view(self.check_new), name="studies_study_check"
+        )
+        return [check, *(page.url(self.admin_site) for page in PAGES), *super().get_urls()]
+
+    def formfield_for_dbfield(
+        self, db_field: Field[Any, Any], request: HttpRequest, **options: Any
+    ) -> Any:
+        if db_field.name == "arms":
+            options |= {
+                "widget": TeacherChoice(),
+                "help_text": "Tick those who teach. Workers are given to them from the top to the bottom.",
+            }
+        field = super().formfield_for_dbfield(db_field, request, **options)
+        if db_field.name == "dataset" and field:
+            # A study's form is no place to delete the images of other studies.
+            field.widget.can_delete_related = False
+        return field
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
+    ) -> HttpResponse:
+        context |= setup_context(context["adminform"].form)
+        if study := context["original"]:
+            context |= {"title": f"Set-up of {study}", "subtitle": ""}
+        return super().render_change_form(request, context, *args, **options)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": "Studies", **(extra_context or {})})
+
+    def check_new(self, request: HttpRequest) -> HttpResponse:
+        """The check of a study that is not saved yet."""
+        if not self.has_add_permission(request):
+            raise PermissionDenied
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        return verdict(self.get_form(request, None)(request.POST))
+
+    def save_model(self, request: HttpRequest, obj: Study, form: Any, change: bool) -> None:
+        if not change:
+            obj.owner = request.user  # type: ignore[assignment]
+        before = obj.current_version_id
+        super().save_model(request, obj, form, change)
+        if obj.current_version and obj.current_version.pk != before:
+            made = StudyVersion.objects.filter(pk=obj.current_version.pk)
+            made.update(created_by=request.user)
+
+    @admin.display(description="state", ordering="state")
+    def badge(self, study: Study) -> str:
+        return format_html(
+            '<span class="state state-{}">{}</span>', study.state, study.get_state_display()
+        )
+
+    @admin.display(description="live people", ordering="joined_count")
+    def joined(self, study: Any) -> int:
+        return int(study.joined_count)
+
+    @admin.display(ordering="done_count")
+    def completed(self, study: Any) -> int:
+        return int(study.done_count)
+
+    @admin.display(description="pages")
+    def pages(self, study: Study) -> str:
+        links = format_html_join("", '<a href="{}">{}</a>', often_opened(study))
+        return format_html('<div class="study-pages">{}</div>', links)
+
+    @admin.display(description="workers' link")
+    def link(self, study: Study) -> str:
+        if study._state.adding:
+            return "The link appears when the study is saved."
+        return format_html(
+            '<a href="{0}">{0}</a> <a class="more" href="{1}">More links and a QR code</a>',
+            study.public_url,
+            address(study, "share"),
+        )

@@ -1,0 +1,115 @@
+"""A study's set-up: its state, what its settings mean in words, and a check of them while they are typed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+
+from desk.base.pages import Page, address
+from desk.versions.differences import Difference, differences
+from studies import states
+from studies.errors import StateNotAllowed
+from studies.models import Participant, Study
+from studies.services import change_state
+from studies.summary import RULE, Summary, summarise
+from teaching.assignment import teaching_length
+
+# The settings of the three modules and of the bonus, as the paper has them.
+PAPER = (
+    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
+    "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps", "short_memory_up_to",
+    "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay", "repeat_window",
+    "min_look_ms", "evaluation_size", "attention_checks", "bonus_share",
+)  # fmt: skip
+# While one of these is wrong, no sentence about the study holds.
+SAID_IN_WORDS = {*PAPER, "minutes", "reward", "currency"}
+
+
+def paper_settings() -> dict[str, Any]:
+    """The paper's values, which are the defaults of the fields."""
+    return {name: Study._meta.get_field(name).get_default() for name in PAPER}  # type: ignore[union-attr]
+
+
+def setup_context(form: Any) -> dict[str, Any]:
+    """What the set-up page shows beside the form itself."""
+    study: Study = form.instance
+    is_new = study._state.adding
+    return {
+        "check_url": reverse("admin:studies_study_check")
+        if is_new
+        else reverse("admin:study_check", args=[study.pk]),
+        "paper": paper_settings(),
+        "summary": summary_of(study, form.errors),
+        "rule": RULE,
+        "meaning": states.MEANING[study.state],
+        "moves": () if is_new else states.MOVES[study.state],
+        "under_way": 0 if is_new else number_under_way(study),
+    }
+
+
+def number_under_way(study: Study) -> int:
+    """Everybody who is in the middle of a session that was meant: no previews and no bots."""
+    meant = (Participant.Purpose.LIVE, Participant.Purpose.PILOT)
+    return study.participants.filter(
+        purpose__in=meant,
+        stage__in=Participant.STAGES_UNDER_WAY,
+        last_seen_at__gte=study.cutoff,
+    ).count()
+
+
+def summary_of(study: Study, wrong: Collection[str]) -> Summary | None:
+    return None if SAID_IN_WORDS & set(wrong) else summarise(study, teaching_lengths(study))
+
+
+def teaching_lengths(study: Study) -> set[int]:
+    """Of every teacher of the study, for a short, a medium and a long memory."""
+    spans = (study.short_memory_up_to, study.medium_memory_up_to, math.inf)
+    return {teaching_length(study, arm, span) for arm in study.arm_names for span in spans}
+
+
+def changes_of(study: Study) -> list[Difference]:
+    """What saving would change for those who join later; nothing while nobody has joined."""
+    version = study.current_version
+    return differences(version.configuration, study.configuration()) if version else []
+
+
+def verdict(form: Any) -> JsonResponse:
+    """The same checks as saving, and nothing saved."""
+    summary = summary_of(form.instance, form.errors)
+    return JsonResponse(
+        {
+            "errors": {
+                name: [str(why) for why in reasons] for name, reasons in form.errors.items()
+            },
+            "summary": summary and {"sentence": summary.sentence, "advice": summary.advice},
+            "changes": [str(change) for change in changes_of(form.instance)],
+        }
+    )
+
+
+def check(request: HttpRequest, study: Study) -> HttpResponse:
+    form_class = admin.site.get_model_admin(Study).get_form(request, study, change=True)
+    return verdict(form_class(request.POST, instance=study))
+
+
+def state(request: HttpRequest, study: Study) -> HttpResponse:
+    try:
+        change_state(study, request.POST.get("state", ""), request.user)
+    except StateNotAllowed as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, f"The study is {study.state} now. {states.MEANING[study.state]}")
+    came_from_monitor = request.POST.get("back") == "monitor"
+    setup = reverse("admin:studies_study_change", args=[study.pk])
+    return HttpResponseRedirect(address(study, "monitor") if came_from_monitor else setup)
+
+
+PAGES = (
+    Page("check", "check/", check, edits=True, posts=True),
+    Page("state", "state/", state, edits=True, posts=True),
+)

@@ -1,0 +1,1 @@
+"""The ways into a study: links for each recruiter and a QR code."""

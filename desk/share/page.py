@@ -1,0 +1,131 @@
+"""The ways into a study: links for each recruitment platform, a QR code, and a try as a participant would."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from urllib.parse import urlencode, urlsplit
+from xml.sax.saxutils import escape
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse
+
+from desk.base.pages import Page, study_page
+from studies.invitations import invitation
+from studies.models import Participant, Study
+
+from .qr import TextTooLong, qr_svg
+
+PROLIFIC = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
+TURK_SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True)
+class Link:
+    """Something to copy, and what to do with it."""
+
+    key: str
+    title: str
+    text: str
+    help: str
+    warning: str = ""
+
+
+def share(request: HttpRequest, study: Study) -> HttpResponse:
+    context = {
+        "links": links_to(study),
+        "qr": qr_or_none(study),
+        "try_url": try_url(study),
+        "is_loopback": urlsplit(study.public_url).hostname in LOOPBACK,
+    }
+    return study_page(request, study, "admin/desk/share/page.html", "Links", context)
+
+
+def qr(request: HttpRequest, study: Study) -> HttpResponse:
+    """The QR code of the plain link as a file, for a poster or a slide."""
+    drawing = qr_or_none(study)
+    if drawing is None:
+        raise Http404
+    response = HttpResponse(drawing, content_type="image/svg+xml")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-qr.svg"'
+    return response
+
+
+def qr_or_none(study: Study) -> str | None:
+    try:
+        return qr_svg(study.public_url)
+    except TextTooLong:
+        return None
+
+
+def links_to(study: Study) -> list[Link]:
+    return [
+        Link(
+            "plain",
+            "Plain link",
+            study.public_url,
+            "For letters, classes and your own lab. A cookie lets the same browser go on where it stopped.",
+        ),
+        Link(
+            "prolific",
+            "Prolific",
+            study.public_url + PROLIFIC,
+            "Paste it as the study's URL. Prolific fills the brackets in, and each person gets one session.",
+            prolific_warning(study),
+        ),
+        Link(
+            "mturk",
+            "Mechanical Turk",
+            external_question(study),
+            "The question of a HIT (ExternalQuestion). Mechanical Turk adds workerId, assignmentId and hitId to the "
+            "link by itself; a preview there starts nothing here.",
+            turk_warning(study),
+        ),
+    ]
+
+
+def external_question(study: Study) -> str:
+    return (
+        f'<ExternalQuestion xmlns="{TURK_SCHEMA}">\n'
+        f"  <ExternalURL>{escape(study.public_url)}</ExternalURL>\n"
+        "  <FrameHeight>0</FrameHeight>\n"
+        "</ExternalQuestion>"
+    )
+
+
+def prolific_warning(study: Study) -> str:
+    if study.return_url or study.completion_code:
+        return ""
+    return (
+        "Workers could not prove that they finished: put Prolific's completion link into the return link "
+        "of the study, or a completion code."
+    )
+
+
+def turk_warning(study: Study) -> str:
+    if not study.public_url.startswith("https://"):
+        return "Mechanical Turk takes links that begin with https:// only."
+    if not settings.JEDI_FRAME_ANCESTORS:
+        return (
+            "Mechanical Turk shows the study inside a page of its own. This server does not allow that yet: "
+            "set JEDI_FRAME_ANCESTORS, as .env.example shows."
+        )
+    return ""
+
+
+def try_url(study: Study) -> str:
+    """The entry as Prolific would open it for somebody new, with an invitation: nothing of it counts."""
+    someone = {
+        "PROLIFIC_PID": secrets.token_hex(12),
+        "STUDY_ID": "a-study-to-try",
+        "SESSION_ID": secrets.token_hex(12),
+        "invitation": invitation(study, Participant.Purpose.PREVIEW),
+    }
+    return f"{study.get_absolute_url()}?{urlencode(someone)}"
+
+
+PAGES = (
+    Page("share", "share/", share, title="Links"),
+    Page("qr", "share/qr.svg", qr),
+)

@@ -1,0 +1,1 @@
+"""The versions of a study and the differences between them."""

@@ -1,0 +1,50 @@
+"""The versions of a study: when its settings changed, what changed, and who has which."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+
+from desk.base.pages import Page, study_page
+from studies.models import Participant, Study, StudyVersion
+
+from .differences import Difference, differences, settings_in_words
+
+
+@dataclass(frozen=True)
+class Row:
+    """A version, what it changed in the one before, and all that it says."""
+
+    version: Any
+    changes: list[Difference] | None
+    settings: list[tuple[str, str]]
+
+
+def versions(request: HttpRequest, study: Study) -> HttpResponse:
+    context = {"rows": rows_of(study)}
+    return study_page(request, study, "admin/desk/versions/page.html", "Versions", context)
+
+
+def rows_of(study: Study) -> list[Row]:
+    """The newest first; the first version has nothing to differ from."""
+    live = Q(participants__purpose=Participant.Purpose.LIVE)
+    found = list(
+        StudyVersion.objects.filter(study=study)
+        .select_related("created_by")
+        .annotate(
+            live=Count("participants", filter=live), others=Count("participants", filter=~live)
+        )
+        .order_by("number")
+    )
+    rows = []
+    for before, version in zip([None, *found], found, strict=False):
+        new = version.configuration
+        changes = differences(before.configuration, new) if before else None
+        rows.append(Row(version, changes, settings_in_words(new)))
+    return rows[::-1]
+
+
+PAGES = (Page("versions", "versions/", versions, title="Versions"),)

@@ -1,0 +1,202 @@
+"""What the page “why this image” shows: one step of teaching, explained by its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils.safestring import SafeString, mark_safe
+
+from analysis.charts.shapes import svg
+from desk.base import wording
+from desk.participants.content import answer_words
+from studies.models import Dataset, Participant
+from teaching import pools
+from teaching.engine import EngineError
+from teaching.models import TeachingStep
+
+from . import drawings as why_drawings
+from .explanation import Candidate, Ground, Reason, other_reasons, reason_of
+
+# Images in the list of the best, and in the list of those left out.
+SHOWN = 8
+
+Named = dict[str, Any]
+Others = Mapping[str, Reason | EngineError]
+
+
+def why_page(participant: Participant, number: int) -> Named | None:
+    """The page of a step; None if there is no such step."""
+    steps = list(TeachingStep.objects.of(participant))
+    step = next((step for step in steps if step.step == number), None)
+    if step is None:
+        return None
+    frame = answer_words(step, participant) | {
+        "participant": participant,
+        "step": step,
+        "teacher": wording.teacher_title(participant.arm),
+        "dataset": participant.settings.dataset,
+        "previous": number - 1 or None,
+        "next": number + 1 if number < len(steps) else None,
+        "steps": len(steps),
+    }
+    before = pools.history(steps[: steps.index(step)])
+    try:
+        reason = reason_of(participant, before)
+    except EngineError as refusal:
+        return frame | {"refusal": str(refusal)}
+    # The cold start is the same for every teacher.
+    others = {} if reason.ground is Ground.COLD_START else other_reasons(participant, before)
+    return frame | explanation(participant.settings.dataset, step, reason, others)
+
+
+def explanation(dataset: Dataset, step: TeachingStep, reason: Reason, others: Others) -> Named:
+    shown = step.example.pool_index or 0
+    own = reason.candidate(shown)
+    left_out = reason.left_out()
+    listed = [*reason.best(SHOWN), *left_out[:SHOWN]]
+    choices = [one.choice.example for one in others.values() if isinstance(one, Reason)]
+    keys = keys_of(dataset, [reason.choice.example, *choices, *(one.example for one in listed)])
+    words = Words(dataset, keys, listed=[own, *listed])
+    return {
+        "ground": reason.ground.name.lower(),
+        "own": words.of(own),
+        "has_interval": own.p_low is not None,
+        "learner": learner_words(reason),
+        "is_replayed": reason.choice.example == shown,
+        "now": words.of(reason.candidate(reason.choice.example)),
+        "allowed": int(reason.allowed.sum()),
+        "pool_size": reason.pool.n,
+        "best": words.all(reason.best(SHOWN), chosen=shown),
+        "left_out": words.all(left_out[:SHOWN]),
+        "left_out_count": len(left_out),
+        "window": reason.window,
+        "window_rule": reason.teacher.repeat_window is None,
+        "risk_before": wording.decimal(reason.risk_before, 2),
+        "believed_accuracy": wording.share(reason.believed_accuracy, 0),
+        "others": [other_words(name, one, shown, words) for name, one in others.items()],
+        **map_words(dataset, reason, shown, others),
+    }
+
+
+def keys_of(dataset: Dataset, examples: Iterable[int]) -> dict[int | None, str]:
+    rows = dataset.examples.filter(pool_index__in=set(examples))
+    return dict(rows.values_list("pool_index", "key"))
+
+
+class Words:
+    """Candidates as the page writes them: the numbers of one page share their decimals, its bars their scale."""
+
+    def __init__(
+        self, dataset: Dataset, keys: Mapping[int | None, str], listed: Sequence[Candidate]
+    ) -> None:
+        self._dataset = dataset
+        self._keys = keys
+        self._places = places_of(listed)
+        self._bars = bars(listed, self._places)
+
+    def of(self, one: Candidate, places: int | None = None) -> Named:
+        digits = self._places if places is None else places
+        return {
+            "key": self._keys.get(one.example, ""),
+            "truth": self._dataset.class_name(one.label),
+            "p": wording.decimal(one.p, 2),
+            "interval": interval(one),
+            "f": wording.share(one.f, 0),
+            "score": wording.decimal(one.score, digits),
+            "diversity": wording.decimal(one.diversity, digits),
+            "usefulness": wording.decimal(one.usefulness, digits),
+            "bars": self._bars.get(one.example, ""),
+            "rank": one.rank,
+            "shown_at": ", ".join(str(step) for step in one.shown_at),
+        }
+
+    def all(self, candidates: Sequence[Candidate], chosen: int | None = None) -> list[Named]:
+        return [self.of(one) | {"is_chosen": one.example == chosen} for one in candidates]
+
+
+def bars(listed: Sequence[Candidate], places: int) -> dict[int, SafeString]:
+    """The two parts of each score, where scores have parts."""
+    parts = {
+        one.example: (one.diversity, one.usefulness)
+        for one in listed
+        if one.diversity is not None and one.usefulness is not None
+    }
+    titles = [
+        f"Diversity {wording.decimal(diversity, places)}, usefulness {wording.decimal(usefulness, places)}"
+        for diversity, usefulness in parts.values()
+    ]
+    drawings = why_drawings.part_bars(list(parts.values()), titles)
+    # Shapes and numbers of our own making, escaped where they are drawn.
+    return {one: mark_safe(svg(bar)) for one, bar in zip(parts, drawings, strict=True)}  # noqa: S308
+
+
+def places_of(candidates: Iterable[Candidate]) -> int:
+    return wording.places_for(one.score for one in candidates if one.score is not None)
+
+
+def interval(one: Candidate) -> str:
+    if one.p_low is None or one.p_high is None:
+        return ""
+    return f"{wording.decimal(one.p_low, 2)} to {wording.decimal(one.p_high, 2)}"
+
+
+def learner_words(reason: Reason) -> list[tuple[str, str]]:
+    """Which learner a teacher thinks it has, beside what the study assumes."""
+    judgement = reason.judgement
+    rate, beta, likeness = judgement.learner_rate, judgement.learner_beta, judgement.likeness
+    if rate is None or beta is None:
+        return []
+    assumed = reason.teacher.learning_rate.initial
+    return [
+        ("learning rate η₀ it settled on", wording.decimal(rate, 3)),
+        ("the study’s", wording.decimal(assumed, 3)),
+        ("memory decay β it settled on", wording.decimal(beta, 3)),
+        ("the memory test’s", wording.decimal(reason.teacher.beta, 3)),
+        ("chance that the worker goes by likeness, not by a rule", wording.share(likeness)),
+    ]
+
+
+def other_words(name: str, one: Reason | EngineError, shown: int, words: Words) -> Named:
+    frame = {"title": wording.teacher_title(name)}
+    if isinstance(one, EngineError):
+        return frame | {"refusal": str(one)}
+    candidate = one.candidate(one.choice.example)
+    return frame | {
+        "is_by_chance": one.is_by_chance,
+        "ground": one.ground.name.lower(),
+        "allowed": int(one.allowed.sum()),
+        "is_same": candidate.example == shown,
+        "rank": None if one.is_by_chance else one.rank(shown),
+        "may_show": bool(one.allowed[shown]),
+        "choice": words.of(candidate, places_of([candidate])),
+    }
+
+
+def map_words(dataset: Dataset, reason: Reason, shown: int, others: Others) -> Named:
+    layout = dataset.insight.get("map")
+    if not layout:
+        return {"map": ""}
+    named: dict[int, list[str]] = {}
+    for name, one in others.items():
+        if isinstance(one, Reason) and not one.is_by_chance:
+            named.setdefault(one.choice.example, []).append(wording.teacher_title(name))
+    beliefs = reason.judgement.p.tolist()
+    scale = why_drawings.Scale.for_beliefs(beliefs)
+    drawing = why_drawings.belief_map(
+        layout,
+        beliefs,
+        reason.pool.labels.tolist(),
+        shown=frozenset(reason.past.taught.tolist()),
+        chosen=shown,
+        others={example: ", ".join(names) for example, names in named.items()},
+        scale=scale,
+        title=f"What the teacher believed before step {reason.step}, image by image",
+    )
+    return {
+        "map": mark_safe(svg(drawing)),  # noqa: S308
+        "on_map": len(layout["pool_index"]),
+        "shades": scale.legend(),
+        "is_on_map": shown in layout["pool_index"],
+        "layout": layout.get("method"),
+    }

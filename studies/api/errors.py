@@ -1,0 +1,71 @@
+"""Every error of the API in one form."""
+
+import logging
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import Http404
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+
+from studies.errors import InvalidAnswer, SessionError
+
+logger = logging.getLogger(__name__)
+
+
+def error_body(code: str, message: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "fields": fields or {}}}
+
+
+def error_reply(error: Exception, context: dict[str, Any]) -> Response:
+    """The reply to an error. The session's data are as they were before the request."""
+    match error:
+        case SessionError():
+            return Response(error_body(error.code, error.message, error.fields), error.status)
+        case exceptions.ValidationError():
+            return Response(
+                error_body(InvalidAnswer.code, InvalidAnswer.message, _by_field(error.detail)),
+                error.status_code,
+            )
+        case exceptions.ParseError():
+            return Response(error_body("invalid", "The body is not valid JSON."), error.status_code)
+        case exceptions.APIException():
+            return _framework_reply(error)
+        case Http404() | PermissionDenied():
+            return Response(
+                error_body("not_found", "There is nothing here."), status.HTTP_404_NOT_FOUND
+            )
+        case OperationalError() if is_busy(error):
+            logger.warning("the database did not answer in time", exc_info=error)
+            busy = error_body(
+                "busy", "The server is busy. Send the same request again in a moment."
+            )
+            return Response(busy, status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": "2"})
+    logger.error("unexpected error in %s", context.get("view"), exc_info=error)
+    sorry = error_body(
+        "server_error", "Something went wrong here. Nothing was lost; please try again."
+    )
+    return Response(sorry, status.HTTP_500_INTERNAL_SERVER_ERROR)
+
+
+def is_busy(error: OperationalError) -> bool:
+    """Whether waiting helps: a lock or a connection was not to be had in time. A missing table is another matter."""
+    return any(
+        word in str(error).lower() for word in ("lock", "timeout", "timed out", "connection")
+    )
+
+
+def _by_field(detail: Any) -> dict[str, Any]:
+    return detail if isinstance(detail, dict) else {"body": detail}
+
+
+def _framework_reply(error: exceptions.APIException) -> Response:
+    headers = {}
+    if wait := getattr(error, "wait", None):
+        headers["Retry-After"] = str(int(wait) + 1)
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = challenge
+    return Response(
+        error_body(error.default_code, str(error.detail)), error.status_code, headers=headers
+    )

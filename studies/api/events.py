@@ -1,0 +1,58 @@
+"""The call of the session API that a page uses to tell what it noticed."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from studies.events import MOST_EACH, MOST_PER_CALL, Noticed, note_events
+from studies.models import SessionEvent
+
+from . import examples
+from .views import MAX_POSITION, Milliseconds, error_responses, participant_or_404
+
+
+class EventEntry(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=SessionEvent.Kind.choices)
+    client_ms = Milliseconds(
+        required=False, help_text="since the page was opened, by the client's clock"
+    )
+    position = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_POSITION, help_text="the task in sight"
+    )
+    detail = serializers.CharField(
+        required=False, allow_blank=True, help_text="of an error; its first 300 characters are kept"
+    )
+
+
+class EventsRequest(serializers.Serializer[Any]):
+    sent_ms = Milliseconds(
+        required=False, help_text="now, by the clock of `client_ms`: says how old the events are"
+    )
+    events = EventEntry(many=True, help_text=f"the first {MOST_PER_CALL} are kept")
+
+
+class EventsReply(serializers.Serializer[Any]):
+    kept = serializers.IntegerField(
+        help_text=f"how many were; a session keeps {MOST_EACH}, and one that is over none"
+    )
+
+
+class Events(APIView):
+    @extend_schema(
+        operation_id="note_events",
+        request=EventsRequest,
+        responses={200: EventsReply, **error_responses(400, 404, 413, 415)},
+        examples=examples.EVENTS,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Tell what happened around the tasks. Nothing depends on it: what is too much is dropped in silence."""
+        participant = participant_or_404(token)
+        form = EventsRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        noticed = [Noticed(**entry) for entry in form.validated_data["events"]]
+        sent_ms = form.validated_data.get("sent_ms")
+        return Response({"kept": note_events(participant, noticed, sent_ms)})

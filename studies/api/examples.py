@@ -1,0 +1,173 @@
+"""Examples for the schema of the session API."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample
+
+from .errors import error_body
+
+_SESSION = {
+    "code": "K7QF-2MXD",
+    "study": "Two butterflies",
+    "classes": ["Hollin", "Merrow"],
+    "stage": "teaching",
+    "stages": [
+        {"name": "memory", "title": "Memory", "done": 3, "total": 3},
+        {"name": "teaching", "title": "Learning", "done": 4, "total": 30},
+        {"name": "evaluation", "title": "Test", "done": 0, "total": 100},
+    ],
+}
+_IN_EVALUATION = [
+    {"name": "memory", "title": "Memory", "done": 3, "total": 3},
+    {"name": "teaching", "title": "Learning", "done": 30, "total": 30},
+    {"name": "evaluation", "title": "Test", "done": 14, "total": 102},
+]
+_IMAGE = {"url": "/w/Zk3v…/images/5f0c2a9be17d4c6688aa01d3", "alt": "Specimen to classify"}
+_TEACHING = {
+    "kind": "teaching",
+    "position": 17,
+    "step": 5,
+    "steps": 30,
+    "image": _IMAGE,
+    "last_feedback": None,
+}
+_CHECK = {
+    "kind": "evaluation",
+    "position": 61,
+    "item": 15,
+    "items": 102,
+    "image": _IMAGE,
+    "instruction": "Merrow",
+    "prefetch": ["/w/Zk3v…/images/c19ad0f24b7e4d55a1b20c77"],
+    "last_feedback": None,
+}
+_MEMORY = {
+    "kind": "memory",
+    "position": 2,
+    "phase": "ready",
+    "trial": 1,
+    "trials": 3,
+    "is_practice": False,
+    "length": 2,
+    "exposure_ms": 3000,
+    "images": [
+        {"id": "umbrella", "url": "/w/Zk3v…/images/umbrella", "alt": "umbrella"},
+        {"id": "key", "url": "/w/Zk3v…/images/key", "alt": "key"},
+    ],
+}
+
+
+def example_request(name: str, value: dict[str, Any]) -> OpenApiExample:
+    return OpenApiExample(name, value=value, request_only=True)
+
+
+def example_response(name: str, value: dict[str, Any], status: int = 200) -> OpenApiExample:
+    return OpenApiExample(name, value=value, response_only=True, status_codes=[str(status)])
+
+
+JOIN = [
+    example_request(
+        "From Prolific", {"PROLIFIC_PID": "5f1e…", "STUDY_ID": "60aa…", "SESSION_ID": "61bb…"}
+    ),
+    example_request(
+        "From Mechanical Turk", {"workerId": "A1B2…", "assignmentId": "3C4D…", "hitId": "3E5F…"}
+    ),
+    example_request("From the plain link", {}),
+    example_response("A new session", {"token": "Zk3v…", "url": "/w/Zk3v…/"}, 201),
+]
+STATES = [
+    example_response(
+        "A memory round", {"session": _SESSION | {"stage": "memory"}, "task": _MEMORY}
+    ),
+    example_response("A teaching step", {"session": _SESSION, "task": _TEACHING}),
+    example_response(
+        "An attention check of the evaluation",
+        {"session": _SESSION | {"stage": "evaluation", "stages": _IN_EVALUATION}, "task": _CHECK},
+    ),
+]
+EXPOSURE = [
+    example_request("Start the display", {"position": 2}),
+    example_response(
+        "The order, once",
+        {
+            "session": _SESSION | {"stage": "memory"},
+            "task": _MEMORY | {"phase": "recall", "order": ["key", "umbrella"]},
+        },
+    ),
+]
+ANSWERS = [
+    example_request("Consent", {"position": 1, "agree": True}),
+    example_request(
+        "A memory round",
+        {"position": 2, "order": ["key", "umbrella"], "response_ms": 5210.4, "shown_ms": 3003.1},
+    ),
+    example_request(
+        "A teaching or evaluation image", {"position": 17, "label": "Hollin", "response_ms": 1830.2}
+    ),
+]
+ANSWER_REPLIES = [
+    example_response(
+        "Feedback and the next step",
+        {
+            "feedback": {
+                "kind": "teaching",
+                "position": 17,
+                "is_correct": False,
+                "answer": "Hollin",
+                "label": "Merrow",
+                "image": _IMAGE,
+                "min_look_ms": 0,
+            },
+            "session": _SESSION,
+            "task": _TEACHING | {"position": 18, "step": 6},
+        },
+    ),
+]
+WITHDRAWAL = [example_response("The answers would be deleted", {"deletes": True})]
+WITHDRAWN = [
+    example_response(
+        "The session is over",
+        {
+            "session": _SESSION | {"stage": "withdrawn"},
+            "task": {
+                "kind": "done",
+                "outcome": "withdrawn",
+                "keeps_answers": False,
+                "score": None,
+                "completion_code": None,
+                "return_url": None,
+            },
+        },
+    ),
+]
+EVENTS = [
+    example_request(
+        "Out of sight and back",
+        {
+            "sent_ms": 65200.0,
+            "events": [
+                {"kind": "hidden", "client_ms": 60120.5, "position": 17},
+                {"kind": "shown", "client_ms": 64890.0, "position": 17},
+            ],
+        },
+    ),
+    example_response("Kept", {"kept": 2}),
+]
+_ERRORS = {
+    400: (
+        "invalid",
+        "The answer cannot be used. Correct the fields that are named and send it again.",
+    ),
+    403: ("study_not_open", "This study is not open at the moment."),
+    404: ("not_found", "There is nothing here."),
+    409: ("already_answered", "This task was answered before, and that answer stands."),
+    410: ("session_over", "This session is over. Nothing more can be answered in it."),
+    413: ("too_large", "The body is too large. An answer needs less than 16 KiB."),
+    415: ("unsupported_media_type", "The body is not JSON."),
+    429: ("throttled", "Too many sessions were started from here. Wait a minute."),
+}
+
+
+def errors(status: int) -> list[OpenApiExample]:
+    code, message = _ERRORS[status]
+    return [example_response(code, error_body(code, message), status)]

@@ -1,0 +1,214 @@
+"""The session API: what a worker's page, a bot or another front end says to the server."""
+
+import math
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.throttling import ScopedRateThrottle
+from rest_framework.views import APIView
+
+from studies import services, withdrawal
+from studies.models import Participant, Study
+
+from . import examples
+
+MAX_POSITION = 1_000_000
+# Longer than any session lives: a worker may answer after days.
+MAX_MS = 1e12
+
+
+def participant_or_404(token: str) -> Participant:
+    rows = Participant.objects.with_token(token)
+    return get_object_or_404(rows.with_study())
+
+
+class JoinRequest(serializers.Serializer[Any]):
+    """The recruitment parameters of the link; all of them may be left out."""
+
+    PROLIFIC_PID = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    STUDY_ID = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    SESSION_ID = serializers.CharField(required=False, allow_blank=True, max_length=120)
+    workerId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
+    assignmentId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
+    hitId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
+    invitation = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        max_length=300,
+        help_text="signed by the server, for previews and rehearsals, which never count",
+    )
+
+
+class JoinReply(serializers.Serializer[Any]):
+    token = serializers.CharField()
+    url = serializers.CharField(help_text="The worker's page of this session.")
+
+
+class PositionRequest(serializers.Serializer[Any]):
+    position = serializers.IntegerField(min_value=1, max_value=MAX_POSITION)
+
+
+class Milliseconds(serializers.FloatField):
+    """A time by the client's clock: a real number, whatever the client's clock did."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_MS, **options)
+
+    def to_internal_value(self, data: Any) -> float:
+        try:
+            value = super().to_internal_value(data)
+        except OverflowError:
+            value = math.inf
+        if math.isnan(value):
+            self.fail("invalid")
+        return value
+
+
+class AnswerRequest(PositionRequest):
+    """One answer. Which of the fields are needed depends on the kind of the current task."""
+
+    agree = serializers.BooleanField(required=False, help_text="consent")
+    order = serializers.ListField(
+        child=serializers.CharField(max_length=60),
+        required=False,
+        max_length=20,
+        help_text="memory: image ids",
+    )
+    label = serializers.CharField(  # type: ignore[assignment]
+        required=False, max_length=60, help_text="teaching, evaluation: a class name"
+    )
+    response_ms = Milliseconds(
+        required=False, help_text="from paint to answer, by the client's clock"
+    )
+    shown_ms = Milliseconds(
+        required=False, help_text="memory: how long the images were really shown"
+    )
+
+
+class StageProgress(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    done = serializers.IntegerField()
+    total = serializers.IntegerField(allow_null=True)
+
+
+class SessionInfo(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    study = serializers.CharField()
+    classes = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
+    stage = serializers.ChoiceField(choices=Participant.Stage.choices)
+    stages = StageProgress(many=True)
+
+
+class StateReply(serializers.Serializer[Any]):
+    session = SessionInfo()
+    task = serializers.DictField(
+        help_text="`kind` says which: consent, memory, teaching, evaluation or done."
+    )
+
+
+class AnswerReply(StateReply):
+    feedback = serializers.DictField(allow_null=True)
+
+
+class WithdrawalReply(serializers.Serializer[Any]):
+    deletes = serializers.BooleanField(
+        help_text="Whether a withdrawal deletes what was answered, or keeps it. Tell the worker before."
+    )
+
+
+class ErrorDetail(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    fields = serializers.DictField()  # type: ignore[assignment]
+
+
+class ErrorReply(serializers.Serializer[Any]):
+    error = ErrorDetail()
+
+
+def error_responses(*codes: int) -> dict[int, OpenApiResponse]:
+    return {code: OpenApiResponse(ErrorReply, examples=examples.errors(code)) for code in codes}
+
+
+class Join(APIView):
+    throttle_classes = [ScopedRateThrottle]
+    throttle_scope = "join"
+
+    @extend_schema(
+        operation_id="join_study",
+        request=JoinRequest,
+        responses={201: JoinReply, 200: JoinReply, **error_responses(400, 403, 404, 413, 415, 429)},
+        examples=examples.JOIN,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Join a study, or resume: the same external id gets the same session."""
+        study = get_object_or_404(Study, slug=slug)
+        form = JoinRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        recruitment = services.Recruitment.from_parameters(form.validated_data).invited(
+            study, form.validated_data.get("invitation", "")
+        )
+        participant, is_new = services.join(study=study, recruitment=recruitment)
+        body = {"token": participant.token, "url": reverse("session", args=[participant.token])}
+        return Response(body, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
+
+
+class Session(APIView):
+    @extend_schema(
+        operation_id="get_session",
+        responses={200: StateReply, **error_responses(404, 410)},
+        examples=examples.STATES,
+    )
+    def get(self, request: Request, token: str) -> Response:
+        """The current task. Repeatable; writes nothing but "last seen"."""
+        participant = participant_or_404(token)
+        services.touch(participant)
+        return Response(services.session_state(participant))
+
+
+class Answers(APIView):
+    @extend_schema(
+        operation_id="answer",
+        request=AnswerRequest,
+        responses={200: AnswerReply, **error_responses(400, 404, 409, 410, 413, 415)},
+        examples=[*examples.ANSWERS, *examples.ANSWER_REPLIES],
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Answer a position; the reply has the feedback and the next task. The same answer again is a no-op."""
+        participant = participant_or_404(token)
+        form = AnswerRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        reply = services.record_answer(
+            participant=participant,
+            position=form.validated_data["position"],
+            payload=form.validated_data,
+        )
+        return Response(reply)
+
+
+class Withdrawal(APIView):
+    @extend_schema(
+        operation_id="get_withdrawal",
+        responses={200: WithdrawalReply, **error_responses(404)},
+        examples=examples.WITHDRAWAL,
+    )
+    def get(self, request: Request, token: str) -> Response:
+        """What a withdrawal would do, by the study's settings."""
+        return Response({"deletes": withdrawal.deletes(participant_or_404(token))})
+
+    @extend_schema(
+        operation_id="withdraw",
+        request=None,
+        responses={200: StateReply, **error_responses(404, 410)},
+        examples=examples.WITHDRAWN,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Leave the study for good. Again is a no-op; a session that has ended otherwise cannot be left."""
+        participant = withdrawal.withdraw(participant_or_404(token))
+        return Response(services.session_state(participant))

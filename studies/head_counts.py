@@ -1,0 +1,135 @@
+"""Where everybody of a study stands: one question to the database, and counts by arm from its answer."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Case, Count, Q, Value, When
+
+from .models import Participant, Study
+
+Stage = Participant.Stage
+UNDER_WAY = "under way"
+# How far somebody came, furthest first, and what shows it.
+MARKS = (
+    (Stage.DONE, Q(stage=Stage.DONE)),
+    (Stage.EVALUATION, Q(evaluation_started_at__isnull=False)),
+    (Stage.TEACHING, Q(teaching_started_at__isnull=False) | ~Q(arm="")),
+    (Stage.MEMORY, Q(consented_at__isnull=False)),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """So many people alike. An overdue session counts as abandoned, marked or not."""
+
+    arm: str
+    """Empty before assignment."""
+    reached: str
+    """The last stage that they came to, whatever became of them there."""
+    outcome: str
+    """`under way`, or the name of the stage in which the session ended."""
+    is_excluded: bool
+    count: int
+
+
+def census(study: Study, purpose: str = Participant.Purpose.LIVE) -> tuple[Group, ...]:
+    """Everybody who joined for a purpose, excluded people too."""
+    furthest = Case(*(When(mark, Value(stage)) for stage, mark in MARKS), default=Value("consent"))
+    rows = (
+        study.participants.filter(purpose=purpose)
+        .order_by()
+        .values_list("arm", furthest, "stage", "is_excluded")
+        .annotate(total=Count("pk"), late=Count("pk", filter=Q(last_seen_at__lt=study.cutoff)))
+    )
+    return tuple(group for row in rows for group in _groups(*row) if group.count)
+
+
+def _groups(
+    arm: str, reached: str, stage: str, is_excluded: bool, total: int, late: int
+) -> tuple[Group, ...]:
+    if stage not in Participant.STAGES_UNDER_WAY:
+        return (Group(arm, reached, stage, is_excluded, total),)
+    return (
+        Group(arm, reached, UNDER_WAY, is_excluded, total - late),
+        Group(arm, reached, Stage.ABANDONED, is_excluded, late),
+    )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What became of some people. Who was excluded is counted once, there."""
+
+    done: int
+    under_way: int
+    abandoned: int
+    declined: int
+    withdrawn: int
+    excluded: int
+
+    @property
+    def ended(self) -> int:
+        return self.done + self.abandoned + self.declined + self.withdrawn
+
+    @property
+    def joined(self) -> int:
+        return self.ended + self.under_way + self.excluded
+
+    @property
+    def lost(self) -> float | None:
+        """The share of those whose session has ended that did not finish."""
+        return (self.ended - self.done) / self.ended if self.ended else None
+
+
+def tally(groups: Iterable[Group]) -> Tally:
+    everybody = tuple(groups)
+
+    def having(outcome: str) -> int:
+        return sum(g.count for g in everybody if g.outcome == outcome and not g.is_excluded)
+
+    return Tally(
+        done=having(Stage.DONE),
+        under_way=having(UNDER_WAY),
+        abandoned=having(Stage.ABANDONED),
+        declined=having(Stage.DECLINED),
+        withdrawn=having(Stage.WITHDRAWN),
+        excluded=sum(group.count for group in everybody if group.is_excluded),
+    )
+
+
+def by_arm(study: Study, groups: Iterable[Group]) -> dict[str, Tally]:
+    """The arms of the settings first, in their order, then arms that only rows know, then "" for who has none."""
+    everybody = tuple(groups)
+    known = sorted({group.arm for group in everybody if group.arm})
+    arms = dict.fromkeys([*study.arm_names, *known, ""])
+    return {arm: tally(group for group in everybody if group.arm == arm) for arm in arms}
+
+
+@dataclass(frozen=True)
+class Roll:
+    """Everybody who ever joined a study, and how many of them are excluded, by purpose."""
+
+    joined: Counter[str]
+    excluded: Counter[str]
+
+    @property
+    def counted(self) -> int:
+        """Those whose results count."""
+        live = Participant.Purpose.LIVE
+        return self.joined[live] - self.excluded[live]
+
+    @property
+    def uncounted(self) -> int:
+        return self.joined.total() - self.counted
+
+
+def roll(study: Study, using: str | None = None) -> Roll:
+    everybody = Participant.objects.using(using).filter(study=study).order_by()
+    joined: Counter[str] = Counter(dict.fromkeys(Participant.Purpose.values, 0))
+    excluded = joined.copy()
+    for purpose, is_excluded, count in everybody.values_list("purpose", "is_excluded").annotate(
+        Count("pk")
+    ):
+        joined[purpose] += count
+        excluded[purpose] += count * is_excluded
+    return Roll(joined, excluded)

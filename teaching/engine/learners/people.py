@@ -1,0 +1,285 @@
+"""People to rehearse with: a learner with habits, a memory and a clock, alone or many at once.
+
+A `SimulatedWorker` takes any `Learner` and adds what answers need beside a concept: guesses and lapses, time to
+think, a memory span for the memory test, and the moment to leave. Everything is drawn from the worker's own
+seed, with one stream for each purpose: asking for a response time moves no answer.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from ..arrays import FloatArray, IntArray
+from ..errors import BadSetting
+from ..pool import Pool
+from .paper import Learner, LearningRate, SimulatedLearner, check_beta
+
+T = TypeVar("T")
+Seed = int | Sequence[int]
+
+# The paper's memory test: three trials, of which the shortest does not count.
+MEMORY_TRIALS = 3
+# More than enough to tell two floating-point numbers between 0 and 1 apart.
+HALVINGS = 60
+# The streams of a worker's seed.
+HABITS, TIMES, LEAVING, MEMORY, LEARNING, START = range(6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponseTime:
+    """Shifted lognormal times in milliseconds; an unsure answer takes longer.
+
+    An answer given with probability p takes fastest_ms + (typical_ms − fastest_ms)·h·exp(spread·z), where z is
+    standard normal and h = 1 + hesitation·4p(1−p): from 1 for somebody who is sure to 1 + hesitation at p = ½.
+    """
+
+    fastest_ms: float = 350.0
+    typical_ms: float = 1400.0
+    spread: float = 0.45
+    hesitation: float = 0.6
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.fastest_ms < self.typical_ms < math.inf:
+            raise BadSetting("Response times need 0 ≤ fastest < typical, in milliseconds.")
+        if not (0 <= self.spread < math.inf and 0 <= self.hesitation < math.inf):
+            raise BadSetting("The spread and the hesitation of response times are 0 or above.")
+
+    def __call__(self, p: npt.ArrayLike, z: npt.ArrayLike) -> FloatArray:
+        """Times (…) for answers of probability p (…), with standard normal z (…)."""
+        chance = np.asarray(p, dtype=np.float64)
+        slowing = 1 + self.hesitation * 4 * chance * (1 - chance)
+        beyond = (self.typical_ms - self.fastest_ms) * slowing
+        return np.asarray(self.fastest_ms + beyond * np.exp(self.spread * np.asarray(z)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Habits:
+    """How somebody answers, apart from what they know.
+
+    guess: the chance to toss a coin instead of looking. lapse: the chance to hit the other button. drop_out: the
+    chance to leave for good before any one answer. With p the chance of +1 by concept alone, an answer is +1 with
+    probability guess/2 + (1 − guess)·(p + lapse·(1 − 2p)).
+    """
+
+    guess: float = 0.0
+    lapse: float = 0.0
+    drop_out: float = 0.0
+    response_time: ResponseTime = field(default_factory=ResponseTime)
+
+    def __post_init__(self) -> None:
+        for name in ("guess", "lapse", "drop_out"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadSetting(f"The chance {name} is {getattr(self, name)}; it lies in [0, 1].")
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer and the time that it took."""
+
+    answer: int
+    response_ms: float
+
+
+class SimulatedWorker:
+    """A learner with habits, a memory span and a seed of its own.
+
+    The span is n̄ = 1/(1−β), what the memory test would have to measure for its β̂ = 1 − 1/n̄ to be right.
+    """
+
+    def __init__(
+        self,
+        learner: Learner,
+        *,
+        beta: float,
+        habits: Habits | None = None,
+        seed: Seed = 0,
+        memory_trials: int = MEMORY_TRIALS,
+    ) -> None:
+        check_beta(beta)
+        self.learner = learner
+        self.beta = beta
+        self.habits = habits or Habits()
+        self._seed = seed
+        self._memory_trials = memory_trials
+        self._habit_draws = stream(seed, HABITS)
+        self._time_draws = stream(seed, TIMES)
+        self._leaving_draws = stream(seed, LEAVING)
+
+    @property
+    def span(self) -> float:
+        """n̄, how many pictures the worker can put back into order."""
+        return 1 / (1 - self.beta)
+
+    def probability(self, x: FloatArray) -> float:
+        """P(the worker says +1) for one example (d,), by the learner's p and the habits."""
+        guess, lapse, p = self.habits.guess, self.habits.lapse, self.learner.probability(x)
+        return guess / 2 + (1 - guess) * (p + lapse * (1 - 2 * p))
+
+    def answer(self, x: FloatArray) -> int:
+        """Label one example (d,) with −1 or +1, habits included."""
+        meant = self.learner.answer(x)
+        return int(said(meant, self.draw_habits(), self.habits.guess, self.habits.lapse))
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Take one example (d,) with its revealed label."""
+        self.learner.learn(x, label)
+
+    def respond(self, x: FloatArray) -> Response:
+        """Label one example (d,) and say how long that took."""
+        return Response(self.answer(x), self.think_ms(self.learner.probability(x)))
+
+    def answers(self, features: FloatArray) -> IntArray:
+        """Label many examples (k, d) in turn, without feedback."""
+        return np.array([self.answer(x) for x in features], dtype=np.intp)
+
+    def think_ms(self, p: float = 0.5) -> float:
+        """The time for a decision between two that is taken with probability p."""
+        return float(self.habits.response_time(p, self._time_draws.standard_normal()))
+
+    def leaves(self) -> bool:
+        """Whether the worker leaves now; to be asked once before every answer."""
+        return bool(self._leaving_draws.random() < self.habits.drop_out)
+
+    def draw_habits(self) -> FloatArray:
+        """Three uniform numbers for one answer: whether to guess, which way, and whether to slip."""
+        return self._habit_draws.random(3)
+
+    def memory_length(self, trial: int) -> int:
+        """How many pictures the worker remembers in a trial: always the same for the same trial."""
+        whole = math.floor(self.span)
+        extra = extra_picture_chance(self.span - whole, self._memory_trials)
+        return whole + int(stream(self._seed, MEMORY, trial).random() < extra)
+
+    def restore(self, order: Sequence[T], trial: int) -> list[T]:
+        """Put the pictures of a memory round back into order, as far as they are remembered.
+
+        Up to the memory length of the trial the order is right. Beyond it the last ones are turned round: one
+        more of them in its place, and the order would be right after all.
+        """
+        length = self.memory_length(trial)
+        if len(order) <= length:
+            return list(order)
+        known, lost = order[: length - 1], order[length - 1 :]
+        shift = int(stream(self._seed, MEMORY, trial, len(order)).integers(1, len(lost)))
+        return [*known, *lost[shift:], *lost[:shift]]
+
+
+class Crowd:
+    """Many workers who answer and learn in one pass over arrays, each as it would alone.
+
+    The members' learners must be of the logistic kind. Their state moves into the crowd: `concepts` and `momenta`
+    have shape (m, d). Draws still come from every member's own streams, so a crowd gives the same answers as its
+    members one by one.
+    """
+
+    def __init__(self, workers: Sequence[SimulatedWorker]) -> None:
+        if not workers:
+            raise BadSetting("A crowd has at least one worker.")
+        learners = [worker.learner for worker in workers]
+        # Its own kinds differ in what they learn.
+        self._learners = [one for one in learners if type(one) is SimulatedLearner]
+        if len(self._learners) != len(workers):
+            raise BadSetting("A crowd is made of logistic learners; run others one by one.")
+        self._workers = list(workers)
+        self._betas = np.array([learner.beta for learner in self._learners])[:, None]
+        self._tossing = [one.answers == "bernoulli" for one in self._learners]
+        self._guess = np.array([worker.habits.guess for worker in workers])
+        self._lapse = np.array([worker.habits.lapse for worker in workers])
+        self.concepts: FloatArray = np.array([learner.concept for learner in self._learners])
+        self.momenta: FloatArray = np.array([learner.momentum for learner in self._learners])
+        self.t = self._learners[0].t
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """P(says +1) by concept alone of every member (m,) for every example (k, d), shape (m, k)."""
+        return np.asarray(expit(self.concepts @ features.T))
+
+    def answer(self, x: FloatArray) -> IntArray:
+        """Label one example for each member, x (m, d), with −1 or +1, shape (m,)."""
+        margins = np.einsum("ij,ij->i", x, self.concepts)
+        coins = np.array(
+            [
+                learner.draw() if tosses else 0.0
+                for learner, tosses in zip(self._learners, self._tossing, strict=True)
+            ]
+        )
+        is_plus = np.where(self._tossing, coins < expit(margins), margins >= 0)
+        meant = np.where(is_plus, 1, -1)
+        draws = np.array([worker.draw_habits() for worker in self._workers])
+        return said(meant, draws, self._guess, self._lapse)
+
+    def learn(self, x: FloatArray, labels: npt.ArrayLike) -> None:
+        """Every member takes its own example, x (m, d), with its revealed label (m,)."""
+        self.t += 1
+        y = np.asarray(labels, dtype=np.float64)
+        margins = y * np.einsum("ij,ij->i", x, self.concepts)
+        self.momenta = self._betas * self.momenta - (y * expit(-margins))[:, None] * x
+        rates = np.array([learner.learning_rate(self.t) for learner in self._learners])
+        self.concepts = self.concepts - rates[:, None] * self.momenta
+        for place, learner in enumerate(self._learners):
+            if learner.noise:
+                self.concepts[place] += learner.draw_noise()
+
+
+def said(
+    meant: npt.ArrayLike, draws: FloatArray, guess: float | FloatArray, lapse: float | FloatArray
+) -> IntArray:
+    """What is said where −1 or +1 is meant (…), by uniform draws (…, 3) and the chances of `Habits` (…)."""
+    slipped = np.where(draws[..., 2] < lapse, -1, 1) * np.asarray(meant)
+    tossed = np.where(draws[..., 1] < 0.5, 1, -1)
+    return np.asarray(np.where(draws[..., 0] < guess, tossed, slipped), dtype=np.intp)
+
+
+def stream(seed: Seed, *purpose: int) -> np.random.Generator:
+    """The generator of one purpose under a seed."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=purpose))
+
+
+def extra_picture_chance(share: float, trials: int = MEMORY_TRIALS) -> float:
+    """The chance q of one more picture in a trial, such that the test measures `share` more on average.
+
+    The test takes the mean of all trials but the shortest. If each of m trials has one more with chance q, their
+    sum has m·q more, and the shortest one more with chance q^m: (m·q − q^m)/(m − 1) = share.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        q = (low + high) / 2
+        measured = q if trials < 2 else (trials * q - q**trials) / (trials - 1)
+        low, high = (q, high) if measured < share else (low, q)
+    return low
+
+
+def make_worker(
+    pool: Pool,
+    *,
+    beta: float,
+    learning_rate: LearningRate,
+    seed: Seed,
+    conviction: float = 1.0,
+    noise: float = 0.0,
+    bernoulli: bool = False,
+    habits: Habits | None = None,
+) -> SimulatedWorker:
+    """A worker of the paper's kind before its first lesson, for a pool.
+
+    The first concept has a random direction, and such a length that its margins wᵀx over the pool have the root
+    mean square `conviction`: opinions as firm in a pool of any scale, and as often wrong as right.
+    """
+    start = stream(seed, START).standard_normal(pool.dimensions)
+    margins = float(np.sqrt(np.mean((pool.features @ start) ** 2)))
+    learner = SimulatedLearner(
+        start * (conviction / margins if margins > 0 else 1.0),
+        beta=beta,
+        learning_rate=learning_rate,
+        noise=noise,
+        answers="bernoulli" if bernoulli else "deterministic",
+        rng=stream(seed, LEARNING),
+    )
+    return SimulatedWorker(learner, beta=beta, habits=habits, seed=seed)

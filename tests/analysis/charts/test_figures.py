@@ -1,0 +1,209 @@
+"""The figures: they hold what they should, stand alone, and are well formed on any numbers."""
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+
+from analysis.charts import figures
+from analysis.charts.pdf import pdf, width_of
+from analysis.charts.shapes import HUES, STYLES, Circle, Drawing, Path, Rect, Text, svg, svg_file
+from analysis.stats import Box, summarise, wilson_interval
+from tests.architecture import ROOT
+
+SVG = "{http://www.w3.org/2000/svg}"
+NASTY = "<b>\"&'</b>"
+
+
+def arm(name: str, values: tuple[float, ...]) -> figures.ArmValues:
+    return figures.ArmValues(name, values, summarise(values))
+
+
+def gain_plot(*arms: figures.ArmValues) -> Drawing:
+    return figures.box_plot(
+        title="Teaching gain",
+        axis="gain",
+        arms=arms,
+        show_tick=figures.signed_tick,
+        show_mean=figures.signed_points,
+        has_zero=True,
+    )
+
+
+def styled(drawing: Drawing, name: str) -> list:
+    return [shape for shape in drawing.shapes if name in shape.style.split()]
+
+
+def texts(drawing: Drawing) -> list[str]:
+    return [shape.text for shape in drawing.shapes if isinstance(shape, Text)]
+
+
+def step(number: int, right: int, n: int) -> figures.StepAccuracy:
+    return figures.StepAccuracy(number, n, right / n, wilson_interval(right, n))
+
+
+SOME = tuple(place / 20 - 0.2 for place in range(9))
+CURVE = [step(number, 4 + number % 5, 9) for number in range(1, 21)]
+ALL_FIGURES = {
+    "box": gain_plot(arm("JEDI", SOME), arm(NASTY, (0.1, 0.2))),
+    "box of nobody": gain_plot(arm("JEDI", ()), arm("RT", ())),
+    "box without arms": gain_plot(),
+    "box of one value": gain_plot(arm("JEDI", (0.3,) * 7)),
+    "accuracy": figures.accuracy_plot(
+        "A", [figures.ArmAccuracies("JEDI", summarise(SOME), summarise((0.9,)))]
+    ),
+    "accuracy of nobody": figures.accuracy_plot(
+        "A", [figures.ArmAccuracies("JEDI", summarise(()), summarise(()))]
+    ),
+    "curves": figures.curve_plot(
+        "C", [figures.ArmCurves("JEDI", CURVE, CURVE[:3]), figures.ArmCurves("RT", [], [])]
+    ),
+    "curves of nobody": figures.curve_plot("C", []),
+    "histogram": figures.histogram("H", "n", [(4.0, 3), (4.5, 0), (5.0, 1)]),
+    "histogram of one": figures.histogram("H", "n", [(4.0, 3)]),
+    "histogram of nobody": figures.histogram("H", "n", []),
+    "scatter": figures.scatter("S", "x", "y", [figures.ArmPoints("JEDI", [(4.0, 0.1)])]),
+    "scatter of nobody": figures.scatter("S", "x", "y", []),
+    "confusion": figures.confusion_plot(
+        "K", (NASTY, "domestic"), [figures.ArmConfusion("JEDI", ((8, 2), (0, 0)))]
+    ),
+    "times": figures.times_plot(
+        "T",
+        [
+            figures.ArmTimes("JEDI", "teaching", Box(0.2, 0.5, 0.8, 1.1, 2.4)),
+            figures.ArmTimes("JEDI", "evaluation", None),
+        ],
+    ),
+    "times of nobody": figures.times_plot("T", []),
+}
+
+
+@pytest.fixture(params=ALL_FIGURES)
+def drawing(request) -> Drawing:
+    return ALL_FIGURES[request.param]
+
+
+def test_a_figure_in_a_page_is_well_formed_and_brings_no_colour(drawing):
+    text = svg(drawing)
+    assert ElementTree.fromstring(text).get("role") == "img"
+    assert "style=" not in text
+    assert "#" not in text
+    assert "nan" not in text
+
+
+def test_a_figure_as_a_file_stands_alone(drawing):
+    root = ElementTree.fromstring(svg_file(drawing))
+    assert root.tag == f"{SVG}svg"
+    assert root.find(f"{SVG}title").text == drawing.title
+    for group in root.iter(f"{SVG}g"):
+        assert "class" not in group.attrib
+        assert {"fill", "stroke"} & group.attrib.keys()
+    assert "hue" not in svg_file(drawing)
+
+
+def test_every_shape_lies_on_the_paper(drawing):
+    for shape in drawing.shapes:
+        if isinstance(shape, Text | Circle | Rect):
+            assert -1 <= shape.x <= drawing.width
+            assert -1 <= shape.y <= drawing.height
+        if isinstance(shape, Path):
+            assert all(-1 <= x <= drawing.width for x, _ in shape.points)
+
+
+def test_every_class_has_its_look_in_the_file_and_in_the_page(drawing):
+    css = (ROOT / "static/css/desk/results.css").read_text(encoding="utf-8")
+    for name in {name for shape in drawing.shapes for name in shape.style.split()}:
+        assert name in STYLES or name in HUES
+        assert f".plot .{name} {{" in css
+
+
+def test_a_pdf_says_where_its_objects_are(drawing):
+    content = pdf(drawing)
+    assert content.startswith(b"%PDF-1.4")
+    start = int(re.search(rb"startxref\n(\d+)\n%%EOF\n$", content)[1])
+    assert content[start:].startswith(b"xref\n")
+    for number, place in enumerate(re.findall(rb"(\d{10}) 00000 n", content[start:]), 1):
+        assert content[int(place) :].startswith(b"%d 0 obj\n" % number)
+    stream = re.search(rb"/Length (\d+) >>\nstream\n(.*)\nendstream", content, re.DOTALL)
+    assert len(stream[2]) == int(stream[1])
+    assert stream[2].count(b"q\n") == stream[2].count(b"\nQ") == len(drawing.shapes)
+
+
+def test_pdf_text_cannot_end_its_string():
+    content = pdf(Drawing(10, 10, "(", [Text(1, 1, r"a)\(−β", "tick", "end")]))
+    assert rb"(a\)\\\(" + "–?".encode("cp1252") + b") Tj" in content
+
+
+def test_the_width_of_helvetica():
+    assert width_of("JEDI", 1000) == 500 + 667 + 722 + 278
+
+
+def test_every_participant_is_a_mark():
+    drawing = gain_plot(arm("JEDI", SOME), arm("RT", (0.1, 0.1, 0.3)))
+    assert len(styled(drawing, "dot")) == 12
+    assert [len(styled(drawing, hue)) > 0 for hue in ("arm-1", "arm-2", "arm-3")] == [
+        True, True, False,
+    ]  # fmt: skip
+    assert {"n = 9", "n = 3", "JEDI", "RT", "0"} <= set(texts(drawing))
+    # A box of three would pretend to know quartiles.
+    assert len(styled(drawing, "box")) == 1
+    assert len(styled(drawing, "mean")) == 2
+
+
+def test_a_mark_lies_at_its_value():
+    drawing = gain_plot(arm("JEDI", (-0.2, 0.0, 0.2)))
+    heights = [dot.y for dot in styled(drawing, "dot")]
+    (zero,) = styled(drawing, "zero")
+    assert heights[1] == zero.y1
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2])
+
+
+def test_a_crowd_has_smaller_marks():
+    assert figures.dot_size(0) == figures.dot_size(60) > figures.dot_size(200) > 1
+    assert figures.dot_size(100_000) > 1
+
+
+def test_arms_differ_in_shape_and_not_in_colour_alone():
+    marks = [figures.mark(place, 0, 0, 3, "dot") for place in range(4)]
+    assert [type(mark) for mark in marks] == [Circle, Rect, Path, Path]
+    assert [len(mark.points) for mark in marks[2:]] == [3, 4]
+
+
+def test_the_same_numbers_give_the_same_drawing():
+    assert svg(gain_plot(arm("JEDI", SOME))) == svg(gain_plot(arm("JEDI", SOME[::-1])))
+    places = [figures.jitter(place) for place in range(500)]
+    assert -0.5 <= min(places) <= max(places) <= 0.5
+    assert all(abs(a - b) > 0.3 for a, b in pairwise(places))
+
+
+def test_steps_with_few_answers_are_not_drawn():
+    few = [step(1, 1, 4), step(2, 2, 4)]
+    drawing = figures.curve_plot("C", [figures.ArmCurves("JEDI", few, few)])
+    assert any("fewer than" in text for text in texts(drawing))
+
+
+def test_first_seen_marks_show_where_images_came_again():
+    first = [step(number, 3, 6) for number in range(4, 10)]
+    drawing = figures.curve_plot("C", [figures.ArmCurves("JEDI", CURVE, CURVE[:3] + first)])
+    assert len(styled(drawing, "thin")) == len(first)
+
+
+def test_a_confusion_shows_shares_and_counts():
+    drawing = figures.confusion_plot(
+        "K", ("wild", "domestic"), [figures.ArmConfusion("JEDI", ((8, 2), (5, 15)))]
+    )
+    assert {"80 %", "20 %", "25 %", "75 %", "8", "2", "5", "15"} <= set(texts(drawing))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (-0.2, 0.5, [-0.2, 0, 0.2, 0.4, 0.6]),
+        (0, 3, [0, 1, 2, 3]),
+        (3, 3, [2.4, 2.6, 2.8, 3, 3.2, 3.4, 3.6]),
+    ],
+)
+def test_ticks_are_round_and_span_the_range(low, high, expected):
+    assert figures.ticks(low, high) == expected

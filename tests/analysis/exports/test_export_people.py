@@ -1,0 +1,155 @@
+"""Whose rows are in a file: those who count, or everyone; and what the datasheet tells of the others."""
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analysis.exports import (
+    TABLES,
+    Selection,
+    archive_chunks,
+    archive_name,
+    table_chunks,
+    table_name,
+)
+from studies.models import AuditEntry, Participant, SessionEvent, Study
+from studies.models.versions import configuration_hash
+from tests.builders import make_dataset, make_study
+from tests.worker import Worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def made_study(make_once) -> Study:
+    return make_once(make_study_of_all_kinds)
+
+
+@pytest.fixture
+def study(made_study, db) -> Study:
+    return Study.objects.get(pk=made_study.pk)
+
+
+def make_study_of_all_kinds() -> Study:
+    """Somebody who counts, somebody who is excluded, a pilot and a rehearsing bot, all in the test."""
+    study = make_study(arms="rt", dataset=make_dataset(teaching=12, evaluation=8))
+    fields = ({}, {"is_excluded": True}, {"purpose": "pilot"}, {"purpose": "rehearsal"})
+    for number, changes in enumerate(fields):
+        worker = Worker(study)
+        worker.go_to("evaluation")
+        Participant.objects.filter(token=worker.token).update(**changes, ticket=number)
+        SessionEvent.objects.create(participant=worker.participant, kind="opened", position=1)
+    return study
+
+
+def rows_of(study: Study, table: str, **options: bool) -> list[dict[str, str]]:
+    text = b"".join(table_chunks(Selection(study, **options), table, "csv")).decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def datasheet_of(study: Study, **options: bool) -> dict:
+    content = b"".join(archive_chunks(Selection(study, **options)))
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return json.loads(archive.read("datasheet.json"))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_only_those_who_count_are_in_a_file_unless_everyone_is_asked_for(study, table):
+    counted = {(row["purpose"], row["is_excluded"]) for row in rows_of(study, table)}
+    assert counted == {("live", "0")}
+    everyone = {
+        (row["purpose"], row["is_excluded"]) for row in rows_of(study, table, everyone=True)
+    }
+    assert everyone == {("live", "0"), ("live", "1"), ("pilot", "0"), ("rehearsal", "0")}
+    assert len(rows_of(study, table, everyone=True)) == 4 * len(rows_of(study, table))
+
+
+def test_the_name_of_a_file_says_that_everyone_is_in_it():
+    study = Study(slug="cats")
+    assert (
+        table_name(Selection(study, everyone=True), "events", "csv") == "cats-events-everyone.csv"
+    )
+    both = Selection(study, identifiable=True, everyone=True)
+    assert table_name(both, "participants", "csv") == "cats-participants-everyone-identifiable.csv"
+    assert archive_name(both) == "cats-export-everyone-identifiable.zip"
+
+
+def test_the_datasheet_counts_who_is_excluded_and_who_is_left_out(study):
+    sheet = datasheet_of(study)
+    assert (sheet["everyone"], sheet["participants"]["total"]) == (False, 1)
+    assert sheet["people"] == {
+        "joined": {"live": 2, "pilot": 1, "preview": 0, "rehearsal": 1},
+        "excluded": {"live": 1, "pilot": 0, "preview": 0, "rehearsal": 0},
+        "left_out": 3,
+    }
+    everyone = datasheet_of(study, everyone=True)
+    assert (everyone["everyone"], everyone["participants"]["total"]) == (True, 4)
+    assert everyone["people"] == sheet["people"] | {"left_out": 0}
+
+
+def test_the_datasheet_has_every_version_with_its_hash(study):
+    study.cold_start = 4
+    study.save()
+    Worker(study)
+    sheet = datasheet_of(study)
+    assert [version["number"] for version in sheet["versions"]] == [1, 2]
+    assert [v["configuration"]["cold_start"] for v in sheet["versions"]] == [3, 4]
+    for version in sheet["versions"]:
+        assert version["configuration_hash"] == configuration_hash(version["configuration"])
+    assert sheet["participants"]["by_version"] == {"1": 1, "2": 1}
+    hashes = {row["configuration_hash"] for row in rows_of(study, "participants")}
+    assert hashes == {version["configuration_hash"] for version in sheet["versions"]}
+
+
+def test_the_datasheet_tells_the_pay_and_no_secret():
+    study = make_study(
+        reward="2.50", webhook_url="https://example.org/told", completion_code="C0DE"
+    )
+    sheet = datasheet_of(study)
+    assert (sheet["study"]["reward"], sheet["study"]["currency"]) == (2.5, "GBP")
+    text = json.dumps(sheet)
+    for secret in (study.webhook_secret, study.webhook_url, "C0DE"):
+        assert secret not in text
+
+
+def test_the_page_switches_to_everyone_and_back(researcher, study):
+    page = f"/admin/studies/study/{study.pk}/downloads/"
+    plain = researcher.get(page).content.decode()
+    assert "Those who count (1)" in plain
+    assert "Left out: 1 excluded, 1 pilot, 1 rehearsal with bots." in plain
+    assert f'href="{page}?everyone=1"' in plain
+    chosen = researcher.get(page, {"everyone": "1", "identifiable": "1"}).content.decode()
+    assert f'href="{page}events.jsonl?everyone=1&amp;identifiable=1"' in chosen
+    assert f'href="{page}?identifiable=1"' in chosen
+    assert "Do not analyse them as results" in chosen
+    reply = researcher.get(f"{page}memory.csv", {"everyone": "1"})
+    assert f'"{study.slug}-memory-everyone.csv"' in reply["Content-Disposition"]
+    rows = csv.DictReader(io.StringIO(b"".join(reply).decode()))
+    assert {row["purpose"] for row in rows} == {"live", "pilot", "rehearsal"}
+
+
+def test_what_is_written_at_the_command_line_is_on_record(study, tmp_path):
+    call_command("export_study", study.slug, "--zip", "--everyone", f"--output={tmp_path}")
+    call_command("export_study", study.slug, "--table=events", stdout=io.StringIO())
+    call_command("export_gain", study.slug, stdout=io.StringIO())
+    assert (tmp_path / f"{study.slug}-export-everyone.zip").is_file()
+    entries = AuditEntry.objects.filter(study=study, action="export").order_by("pk")
+    assert [(entry.actor_name, entry.detail) for entry in entries] == [
+        ("command line", f"Wrote {study.slug}-export-everyone.zip."),
+        ("command line", f"Wrote {study.slug}-events.csv."),
+        ("command line", f"Wrote {study.slug}-teaching-gain.csv."),
+    ]
+
+
+def test_a_name_that_does_not_say_everyone_is_refused(study, tmp_path):
+    place = tmp_path / "rows.csv"
+    with pytest.raises(CommandError, match="events-everyone"):
+        call_command(
+            "export_study", study.slug, "--table=events", "--everyone", f"--output={place}"
+        )
+    assert not place.exists()
+    assert not AuditEntry.objects.exists()

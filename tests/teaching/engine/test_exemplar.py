@@ -1,0 +1,113 @@
+"""Somebody who goes by likeness is recognised by the tracked teacher, and taught another way."""
+
+import numpy as np
+import pytest
+
+from teaching.engine import (
+    SGD,
+    Assumptions,
+    BadSetting,
+    LearningRate,
+    SimulatedLearner,
+    Tracked,
+    teach,
+)
+from teaching.engine.exemplar import Memories, chance_of_likeness
+from teaching.engine.history import Past
+from teaching.engine.learners.alternatives import ExemplarLearner
+from tests.teaching.engine.builders import make_pool
+from tests.teaching.engine.tracked_oracle import goes_by_likeness, judged
+
+RATE = LearningRate(0.7, 20)
+BLIND = Assumptions(memories=Memories(prior=0.0))
+
+
+def tracked(**settings):
+    return Tracked(**({"beta": 0.75, "learning_rate": RATE} | settings))
+
+
+def exemplar_learner(pool):
+    return ExemplarLearner(
+        pool.dimensions, width=0.16 * float(pool.squared_norms.mean()), decay=0.95
+    )
+
+
+def random_session(pool, learner, seed, steps=30):
+    return teach(SGD(), pool, learner, steps=steps, rng=np.random.default_rng(seed))
+
+
+def likeness(pool, history):
+    return tracked().judge(pool, Past.read(history, pool.n)).likeness
+
+
+def test_scores_and_p_are_those_of_the_definition_where_likeness_decides():
+    pool = make_pool(25, 5, apart=0.5)
+    history = random_session(pool, exemplar_learner(pool), seed=3)
+    teacher = tracked(repeat_window=0)
+    choice = teacher.choose(pool, history, np.random.default_rng(0))
+    assert choice.likeness > 0.5
+    assert (choice.diversity, choice.usefulness) == (None, None)
+    assert choice.likeness == pytest.approx(
+        goes_by_likeness(pool, history, 0.75, RATE, teacher.assumptions), rel=1e-9
+    )
+    scores, p = judged(pool, history, 0.75, RATE, teacher.assumptions)
+    np.testing.assert_allclose(teacher.scores(pool, history), scores, rtol=1e-9, atol=1e-12)
+    assert choice.p == pytest.approx(p[choice.example], abs=1e-11)
+
+
+def test_a_learner_of_either_kind_is_told_by_its_answers():
+    pool = make_pool(80, 8, apart=0.4)
+    by_likeness, by_concept = [], []
+    for seed in range(8):
+        by_likeness.append(likeness(pool, random_session(pool, exemplar_learner(pool), seed)))
+        learner = SimulatedLearner(np.zeros(8), beta=0.75, learning_rate=RATE)
+        by_concept.append(likeness(pool, random_session(pool, learner, seed)))
+    assert np.median(by_likeness) > 0.9
+    assert np.median(by_concept) < 0.02
+
+
+def test_who_goes_by_likeness_learns_more_when_the_teacher_reckons_with_it():
+    pool = make_pool(120, 6, apart=0.6)
+    known = {}
+    for name, assumed in (("blind", BLIND), ("seeing", Assumptions())):
+        shares = []
+        for seed in range(6):
+            learner = exemplar_learner(pool)
+            rng = np.random.default_rng(seed)
+            teach(tracked(assumptions=assumed), pool, learner, steps=30, rng=rng)
+            shares.append(
+                np.mean((learner.probabilities(pool.features) >= 0.5) == (pool.labels > 0))
+            )
+        known[name] = np.mean(shares)
+    assert known["seeing"] > known["blind"] + 0.03
+
+
+def test_the_hypothesis_can_be_left_out():
+    pool = make_pool(25, 5, apart=0.5)
+    history = random_session(pool, exemplar_learner(pool), seed=3)
+    choice = tracked(assumptions=BLIND).choose(pool, history, np.random.default_rng(0))
+    assert choice.likeness == 0
+    assert choice.score == pytest.approx(choice.diversity - choice.usefulness)
+
+
+def test_the_chance_of_likeness_is_bayes_rule():
+    memories = Memories(prior=0.2)
+    found = chance_of_likeness(memories, np.log([0.3, 1e-5]), np.log([0.1, 0.5]))
+    np.testing.assert_allclose(found, [0.06 / (0.06 + 0.08), 2e-6 / (2e-6 + 0.4)], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"prior": 1.0},
+        {"prior": -0.1},
+        {"widths": ()},
+        {"widths": (0.0,)},
+        {"fadings": ()},
+        {"fadings": (1.1,)},
+        {"fadings": (0.0,)},
+    ],
+)
+def test_memories_outside_their_range_are_refused(wrong):
+    with pytest.raises(BadSetting):
+        Memories(**wrong)

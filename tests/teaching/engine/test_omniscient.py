@@ -1,0 +1,52 @@
+"""Algorithm 1, against a simulation of the learner's update for every candidate."""
+
+import numpy as np
+import pytest
+
+from teaching.engine import LearningRate, OmniscientJEDI, Shown, SimulatedLearner, teach
+from tests.teaching.engine.builders import make_pool
+from tests.teaching.engine.oracles import distance_after_update
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.75, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_choice_is_the_one_that_brings_the_learner_closest(beta, seed):
+    pool = make_pool(25, 4, seed=seed)
+    rate = LearningRate(0.4, 20)
+    rng = np.random.default_rng(seed)
+    learner = SimulatedLearner(rng.standard_normal(4), beta=beta, learning_rate=rate, noise=0.05)
+    teacher = OmniscientJEDI(learner=learner, beta=beta, learning_rate=rate)
+    history = []
+    for t in range(1, 21):
+        after = np.array(
+            [distance_after_update(pool, learner, i, beta=beta, eta=rate(t)) for i in range(pool.n)]
+        )
+        scores = teacher.scores(pool, history)
+        constant = after - scores
+        np.testing.assert_allclose(constant, constant[0], atol=1e-10)
+        assert int(np.argmin(scores)) == int(np.argmin(after))
+        choice = teacher.choose(pool, history, rng)
+        x = pool.features[choice.example]
+        history.append(Shown(choice.example, learner.answer(x), choice.p))
+        learner.learn(x, int(pool.labels[choice.example]))
+
+
+def test_an_omniscient_teacher_beats_chance_by_far():
+    pool = make_pool(100, 6)
+    rate = LearningRate(0.5, 20)
+    distances = {}
+    for name, beta in (("memoryless", 0.0), ("with memory", 0.75)):
+        learner = SimulatedLearner(np.zeros(6), beta=beta, learning_rate=rate)
+        teacher = OmniscientJEDI(learner=learner, beta=beta, learning_rate=rate)
+        teach(teacher, pool, learner, steps=60, rng=np.random.default_rng(0))
+        distances[name] = np.linalg.norm(learner.concept - pool.target)
+    assert max(distances.values()) < 0.35 * np.linalg.norm(pool.target)
+
+
+def test_the_parts_add_up():
+    pool = make_pool(25, 4)
+    learner = SimulatedLearner(np.ones(4), beta=0.5)
+    learner.learn(pool.features[0], int(pool.labels[0]))
+    choice = OmniscientJEDI(learner=learner, beta=0.5).choose(pool, [], np.random.default_rng(0))
+    assert choice.score == pytest.approx(choice.diversity - choice.usefulness)
+    assert choice.p == learner.probability(pool.features[choice.example])
