@@ -32,7 +32,7 @@ class EvaluationStage(Stage):
         EvaluationItem.objects.bulk_create(items)
 
     def total(self, participant: Participant) -> int:
-        return length(participant.settings)
+        return length(participant.study_as_joined)
 
     def current(self, participant: Participant) -> Current:
         here = participant.position
@@ -125,7 +125,7 @@ def check_problems(study: Study) -> dict[str, str]:
 def instruction(participant: Participant, item: EvaluationItem) -> str | None:
     """The class that an attention check asks for, by its name."""
     label = item.instructed_label
-    return None if label is None else participant.settings.dataset.class_name(label)
+    return None if label is None else participant.study_as_joined.dataset.class_name(label)
 
 
 def last_feedback(participant: Participant) -> Json | None:
@@ -136,7 +136,7 @@ def last_feedback(participant: Participant) -> Json | None:
 
 def draw_images(participant: Participant) -> list[int]:
     """The evaluation images of one worker: half of each class, in an order of its own."""
-    study = participant.settings
+    study = participant.study_as_joined
     rng = generator(participant, "evaluation", 0)
     half = study.evaluation_size // 2
     drawn: list[int] = []
@@ -152,7 +152,7 @@ def with_checks(participant: Participant, drawn: list[int]) -> Items:
     """The images of the test in their order, and attention checks between them. The draw of the images does not
     depend on the checks; the first image is never one."""
     items = [EvaluationItem(participant=participant, example_id=example) for example in drawn]
-    count = participant.settings.attention_checks
+    count = participant.study_as_joined.attention_checks
     if not count:
         return items
     rng = generator(participant, "attention", 0)
@@ -165,7 +165,7 @@ def with_checks(participant: Participant, drawn: list[int]) -> Items:
 def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Generator) -> Items:
     """Images that the test leaves, and the class to choose for each. What is asked for is drawn apart from the image,
     because an instruction that followed from the true class would tell it."""
-    count = participant.settings.attention_checks
+    count = participant.study_as_joined.attention_checks
     labels = rng.permutation(np.tile([-1, 1], (count + 1) // 2))[:count]
     return [
         EvaluationItem(participant=participant, example_id=example, instructed_label=int(label))
@@ -175,7 +175,7 @@ def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Gener
 
 def spare_images(participant: Participant, drawn: list[int], rng: np.random.Generator) -> list[int]:
     """Of the evaluation set as long as it lasts, then of the teaching pool."""
-    study = participant.settings
+    study = participant.study_as_joined
     chosen: list[int] = []
     for split in (Example.Split.EVALUATION, Example.Split.TEACHING):
         rows = study.dataset.examples.filter(split=split).exclude(pk__in=drawn).order_by("pk")

@@ -54,7 +54,7 @@ class MemoryRound(Task):
             "is_practice": self.is_practice,
             "length": self.length,
             "trial": self.trial,
-            "trial_ended": self.ends_trial(self.participant.settings.memory_max_length),
+            "trial_ended": self.ends_trial(self.participant.study_as_joined.memory_max_length),
         }
 
     def begin_exposure(self) -> None:

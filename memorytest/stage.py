@@ -37,11 +37,13 @@ class MemoryStage(Stage):
         return {}
 
     def begin(self, participant: Participant) -> None:
-        trial = PRACTICE if participant.settings.memory_practice else 1
-        new_round(participant, participant.position, trial, participant.settings.memory_min_length)
+        trial = PRACTICE if participant.study_as_joined.memory_practice else 1
+        new_round(
+            participant, participant.position, trial, participant.study_as_joined.memory_min_length
+        )
 
     def total(self, participant: Participant) -> int:
-        return participant.settings.memory_trials
+        return participant.study_as_joined.memory_trials
 
     def current(self, participant: Participant) -> Current:
         this = MemoryRound.objects.get(participant=participant, position=participant.position)
@@ -82,7 +84,7 @@ class MemoryStage(Stage):
         return Recorded({"order": this.restored}, this.feedback())
 
     def finish(self, participant: Participant) -> None:
-        study = participant.settings
+        study = participant.study_as_joined
         played = MemoryRound.objects.counted().filter(participant=participant).order_by("position")
         rounds = list(played.values_list("trial", "length", "is_correct"))
         participant.memory_lengths = [
@@ -107,7 +109,7 @@ class MemoryStage(Stage):
 
 def next_round(this: MemoryRound) -> tuple[int, int] | None:
     """The trial and length that follow an answered round; None after the last trial."""
-    study = this.participant.settings
+    study = this.participant.study_as_joined
     if this.is_practice:
         return 1, study.memory_min_length
     if not this.ends_trial(study.memory_max_length):
@@ -126,7 +128,7 @@ def new_round(participant: Participant, position: int, trial: int, length: int) 
     used = {name for pictures in earlier for name in pictures}
     fresh = [name for name in pictograms.NAMES if name not in used]
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
-    study = participant.settings
+    study = participant.study_as_joined
     return MemoryRound.objects.create(
         participant=participant,
         position=position,
@@ -146,7 +148,7 @@ def describe(participant: Participant, this: MemoryRound) -> Json:
         "position": this.position,
         "phase": "recall" if this.exposed_at else "ready",
         "trial": this.trial,
-        "trials": participant.settings.memory_trials,
+        "trials": participant.study_as_joined.memory_trials,
         "is_practice": this.is_practice,
         "length": this.length,
         "exposure_ms": this.exposure_ms,

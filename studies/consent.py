@@ -31,7 +31,7 @@ class ConsentStage(Stage):
         task = {
             "kind": "consent",
             "position": participant.position,
-            "text": participant.settings.consent,
+            "text": participant.study_as_joined.consent,
         }
         return Current(task, done=0)
 

@@ -20,7 +20,7 @@ MARKS = (
 
 
 @dataclass(frozen=True)
-class Group:
+class OutcomeGroup:
     """So many people alike. An overdue session counts as abandoned, marked or not."""
 
     arm: str
@@ -33,7 +33,9 @@ class Group:
     count: int
 
 
-def census(study: Study, purpose: str = Participant.Purpose.LIVE) -> tuple[Group, ...]:
+def outcome_groups(
+    study: Study, purpose: str = Participant.Purpose.LIVE
+) -> tuple[OutcomeGroup, ...]:
     """Everybody who joined for a purpose, excluded people too."""
     furthest = Case(*(When(mark, Value(stage)) for stage, mark in MARKS), default=Value("consent"))
     rows = (
@@ -47,17 +49,17 @@ def census(study: Study, purpose: str = Participant.Purpose.LIVE) -> tuple[Group
 
 def _groups(
     arm: str, reached: str, stage: str, is_excluded: bool, total: int, late: int
-) -> tuple[Group, ...]:
+) -> tuple[OutcomeGroup, ...]:
     if stage not in Participant.STAGES_UNDER_WAY:
-        return (Group(arm, reached, stage, is_excluded, total),)
+        return (OutcomeGroup(arm, reached, stage, is_excluded, total),)
     return (
-        Group(arm, reached, UNDER_WAY, is_excluded, total - late),
-        Group(arm, reached, Stage.ABANDONED, is_excluded, late),
+        OutcomeGroup(arm, reached, UNDER_WAY, is_excluded, total - late),
+        OutcomeGroup(arm, reached, Stage.ABANDONED, is_excluded, late),
     )
 
 
 @dataclass(frozen=True)
-class Tally:
+class HeadCount:
     """What became of some people. Who was excluded is counted once, there."""
 
     done: int
@@ -81,13 +83,13 @@ class Tally:
         return (self.ended - self.done) / self.ended if self.ended else None
 
 
-def tally(groups: Iterable[Group]) -> Tally:
+def head_count(groups: Iterable[OutcomeGroup]) -> HeadCount:
     everybody = tuple(groups)
 
     def having(outcome: str) -> int:
         return sum(g.count for g in everybody if g.outcome == outcome and not g.is_excluded)
 
-    return Tally(
+    return HeadCount(
         done=having(Stage.DONE),
         under_way=having(UNDER_WAY),
         abandoned=having(Stage.ABANDONED),
@@ -97,16 +99,16 @@ def tally(groups: Iterable[Group]) -> Tally:
     )
 
 
-def by_arm(study: Study, groups: Iterable[Group]) -> dict[str, Tally]:
+def by_arm(study: Study, groups: Iterable[OutcomeGroup]) -> dict[str, HeadCount]:
     """The arms of the settings first, in their order, then arms that only rows know, then "" for who has none."""
     everybody = tuple(groups)
     known = sorted({group.arm for group in everybody if group.arm})
     arms = dict.fromkeys([*study.arm_names, *known, ""])
-    return {arm: tally(group for group in everybody if group.arm == arm) for arm in arms}
+    return {arm: head_count(group for group in everybody if group.arm == arm) for arm in arms}
 
 
 @dataclass(frozen=True)
-class Roll:
+class Enrolment:
     """Everybody who ever joined a study, and how many of them are excluded, by purpose."""
 
     joined: Counter[str]
@@ -123,7 +125,7 @@ class Roll:
         return self.joined.total() - self.counted
 
 
-def roll(study: Study, using: str | None = None) -> Roll:
+def enrolment(study: Study, using: str | None = None) -> Enrolment:
     everybody = Participant.objects.using(using).filter(study=study).order_by()
     joined: Counter[str] = Counter(dict.fromkeys(Participant.Purpose.values, 0))
     excluded = joined.copy()
@@ -132,4 +134,4 @@ def roll(study: Study, using: str | None = None) -> Roll:
     ):
         joined[purpose] += count
         excluded[purpose] += count * is_excluded
-    return Roll(joined, excluded)
+    return Enrolment(joined, excluded)

@@ -18,7 +18,7 @@ class LabelAnswer(serializers.Serializer[Any]):
     response_ms = serializers.FloatField(required=False, default=None)
 
     def validate_label(self, value: str) -> int:
-        dataset = self.context["participant"].settings.dataset
+        dataset = self.context["participant"].study_as_joined.dataset
         if value not in (dataset.negative_class, dataset.positive_class):
             raise serializers.ValidationError(
                 f"There is no such class. Answer {dataset.negative_class!r} or {dataset.positive_class!r}."
@@ -44,6 +44,6 @@ def find_picture(participant: Participant, tasks: Iterable[LabelTask], key: str)
     """The image under a participant's key, if it belongs to one of these tasks."""
     for task in tasks:
         if image_key(participant, task.example) == key:
-            content = participant.settings.dataset.image_path(task.example).read_bytes()
+            content = participant.study_as_joined.dataset.image_path(task.example).read_bytes()
             return Picture(content, "image/jpeg")
     return None

@@ -11,5 +11,5 @@ def generator(participant: Participant, purpose: str, number: int) -> np.random.
     """A fresh generator for one draw; no draw depends on how many came before it."""
     purpose_number = zlib.crc32(purpose.encode())
     return np.random.default_rng(
-        [participant.settings.seed, participant.seed, purpose_number, number]
+        [participant.study_as_joined.seed, participant.seed, purpose_number, number]
     )

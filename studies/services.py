@@ -172,7 +172,7 @@ def _place_in_flow(participant: Participant) -> int:
 
 
 def _done_task(participant: Participant) -> Json:
-    study = participant.settings
+    study = participant.study_as_joined
     is_completed = participant.stage == Participant.Stage.DONE
     has_score = is_completed and study.shows_score and participant.evaluation_accuracy is not None
     return {
@@ -211,7 +211,7 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     with withdrawal.noticed(participant):
         plan = stage.plan(participant, answer)
     if following := stages.after(stage.name):
-        following.warm_up(participant.settings)
+        following.warm_up(participant.study_as_joined)
     with transaction.atomic():
         taken = _record(participant, stage, answer, plan) if lock(participant) else None
     if taken is None:

@@ -20,7 +20,7 @@ KEPT = (
 
 def deletes(participant: Participant) -> bool:
     """Whether a withdrawal deletes, by the settings that this participant joined under."""
-    return bool(participant.settings.on_withdrawal == Study.Withdrawal.DELETE)
+    return bool(participant.study_as_joined.on_withdrawal == Study.Withdrawal.DELETE)
 
 
 def withdraw(participant: Participant) -> Participant:

@@ -15,13 +15,13 @@ def assign(participant: Participant) -> None:
     if not participant.arm:
         draw_arm(participant)
     participant.teaching_steps = teaching_length(
-        participant.settings, participant.arm, participant.memory_span or 1.0
+        participant.study_as_joined, participant.arm, participant.memory_span or 1.0
     )
 
 
 def draw_arm(participant: Participant) -> None:
     """Gives the participant a ticket and with it a teacher: exact under any concurrency."""
-    study = participant.settings
+    study = participant.study_as_joined
     participant.ticket = take_ticket(study, participant.purpose)
     if study.assignment == Study.Assignment.FILL_GAPS:
         participant.arm = emptiest_arm(study, participant.purpose)

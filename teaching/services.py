@@ -15,7 +15,7 @@ from .models import TeachingStep
 
 
 def teacher_of(participant: Participant) -> Teacher:
-    study = participant.settings
+    study = participant.study_as_joined
     return make_teacher(
         participant.arm,
         beta=participant.beta or 0.0,
@@ -27,7 +27,7 @@ def teacher_of(participant: Participant) -> Teacher:
 
 def choose(participant: Participant, history: Sequence[Shown]) -> Choice:
     """The teacher's choice: a function of the study's seed, the participant and the history alone."""
-    pool = pools.load(participant.settings.dataset).pool
+    pool = pools.load(participant.study_as_joined.dataset).pool
     rng = generator(participant, "teaching", len(history) + 1)
     return teacher_of(participant).choose(pool, history, rng)
 
@@ -37,7 +37,7 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     started = time.perf_counter()
     choice = choose(participant, history)
     elapsed_ms = 1000 * (time.perf_counter() - started)
-    example_ids = pools.load(participant.settings.dataset).example_ids
+    example_ids = pools.load(participant.study_as_joined.dataset).example_ids
     return TeachingStep(
         participant=participant,
         position=position,

@@ -90,7 +90,7 @@ def describe(participant: Participant, this: TeachingStep, last_feedback: Json |
 
 def feedback(participant: Participant, step: TeachingStep) -> Json:
     """What the worker learns after the answer, and not before."""
-    dataset = participant.settings.dataset
+    dataset = participant.study_as_joined.dataset
     return {
         "kind": "teaching",
         "position": step.position,
@@ -98,7 +98,7 @@ def feedback(participant: Participant, step: TeachingStep) -> Json:
         "answer": dataset.class_name(step.answer or 0),
         "label": dataset.class_name(step.example.label),
         "image": describe_image(participant, step.example),
-        "min_look_ms": participant.settings.min_look_ms,
+        "min_look_ms": participant.study_as_joined.min_look_ms,
     }
 
 

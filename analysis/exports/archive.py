@@ -14,7 +14,7 @@ from django.utils import timezone
 from studies.models import Study
 
 from .codebook import codebook_csv, codebook_markdown
-from .datasheet import Census, Datasheet
+from .datasheet import Datasheet, ExportedPeople
 from .files import Selection, inner_name, pieces, source_of
 from .formats import csv_lines
 from .snapshot import snapshot
@@ -74,18 +74,18 @@ def archive_chunks(wanted: Selection) -> Iterator[bytes]:
     moment = timezone.now()
     with snapshot() as using, zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
         source = source_of(wanted, using)
-        census, records = Census(source.study), []
+        people, records = ExportedPeople(source.study), []
         for table in TABLES.values():
             record = Record(table, inner_name(wanted, table.name, "csv"))
             rows = table.rows_of(source)
             if table.name == "participants":
-                rows = census.counted(rows)
+                rows = people.counted(rows)
             columns = table.columns(source.study, identifiable=wanted.identifiable)
             content = record.hashed(pieces(csv_lines(columns, record.counted(rows))))
             yield from _member(archive, outbox, record.file, content, moment)
             records.append(record)
         datasheet = Datasheet(wanted, source, moment).as_json(
-            census, [r.as_json() for r in records]
+            people, [r.as_json() for r in records]
         )
         texts = _codebooks(wanted, source.study) | {"datasheet.json": _indented(datasheet)}
         for name, text in texts.items():

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count
 
-from studies.head_counts import roll
+from studies.head_counts import enrolment
 from studies.models import Example, Participant, Study
 from studies.software import software_version
 
@@ -35,7 +35,7 @@ LEFT_OUT = {
 }
 
 
-class Census:
+class ExportedPeople:
     """How many people stand where, by arm, as the column `status` has it; counted while their rows pass."""
 
     def __init__(self, study: Study) -> None:
@@ -66,7 +66,7 @@ class Datasheet:
     source: Source
     moment: datetime
 
-    def as_json(self, census: Census, tables: list[Json]) -> Json:
+    def as_json(self, people: ExportedPeople, tables: list[Json]) -> Json:
         study = self.source.study
         return {
             "software": {"name": "JEDI Web", "version": software_version()},
@@ -77,7 +77,7 @@ class Datasheet:
             "versions": [version_as_json(version) for version in study.versions.all()],
             "dataset": dataset_as_json(self.source),
             "people": people_as_json(self.source),
-            "participants": census.as_json(),
+            "participants": people.as_json(),
             "tables": tables,
         }
 
@@ -103,7 +103,7 @@ def version_as_json(version: Any) -> Json:
 
 def people_as_json(source: Source) -> Json:
     """Everybody who ever joined, by purpose, how many of them are excluded, and how many are in no file."""
-    everybody = roll(source.study, source.using)
+    everybody = enrolment(source.study, source.using)
     left_out = 0 if source.everyone else everybody.uncounted
     return {"joined": everybody.joined, "excluded": everybody.excluded, "left_out": left_out}
 

@@ -114,13 +114,15 @@ SETTING: tuple[Column[Participant], ...] = (
         lambda p: p.classes[0],
     ),
     Column("study_title", Kind.TEXT, "The study's title.", lambda p: p.study.title),
-    Column("study_seed", Kind.WHOLE, "The study's seed.", lambda p: p.settings.seed),
-    Column("dataset", Kind.TEXT, "The name of the data set.", lambda p: p.settings.dataset.name),
+    Column("study_seed", Kind.WHOLE, "The study's seed.", lambda p: p.study_as_joined.seed),
+    Column(
+        "dataset", Kind.TEXT, "The name of the data set.", lambda p: p.study_as_joined.dataset.name
+    ),
     Column(
         "dataset_version",
         Kind.WHOLE,
         "The version of the data set; a data set never changes under its version.",
-        lambda p: p.settings.dataset.version,
+        lambda p: p.study_as_joined.dataset.version,
     ),
     Column(
         "recruiter",

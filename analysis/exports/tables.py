@@ -91,12 +91,12 @@ class Origins:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.versions = {version.pk: version for version in study.versions.all()}
-        self.settings = {pk: study.as_of(version) for pk, version in self.versions.items()}
+        self.study_as_joined = {pk: study.as_of(version) for pk, version in self.versions.items()}
 
     def __call__(self, participant: Participant) -> None:
         participant.study = self.study
         participant.version = self.versions[participant.version_id]
-        participant.settings = self.settings[participant.version_id]
+        participant.study_as_joined = self.study_as_joined[participant.version_id]
 
 
 def _rows_of_people(rows: QuerySet[Any], source: Source, *order: str) -> Iterator[Any]:

@@ -48,11 +48,11 @@ TASK_TIMES: tuple[Column[Task], ...] = (
 
 
 def _true_class(task: LabelTask) -> str:
-    return task.participant.settings.dataset.class_name(task.example.label)
+    return task.participant.study_as_joined.dataset.class_name(task.example.label)
 
 
 def _answer_class(task: LabelTask) -> str:
-    dataset = task.participant.settings.dataset
+    dataset = task.participant.study_as_joined.dataset
     return "" if task.answer is None else dataset.class_name(task.answer)
 
 

@@ -48,8 +48,8 @@ def sessions_of(study: Study, purpose: str, most: int) -> list[Session]:
     settings: dict[int, Study] = {}
     by_pk = {}
     for person in newest:
-        settings.setdefault(person.version_id, person.settings)
-        person.settings = settings[person.version_id]
+        settings.setdefault(person.version_id, person.study_as_joined)
+        person.study_as_joined = settings[person.version_id]
         by_pk[person.pk] = person
     return list(_sessions(by_pk))
 
@@ -63,7 +63,7 @@ def _sessions(people: dict[int, Participant]) -> Iterator[Session]:
     for pk, rows in groupby(steps, key=lambda row: row[0]):
         person = people[pk]
         _, examples, answers, p = zip(*rows, strict=True)
-        study = person.settings
+        study = person.study_as_joined
         yield Session(
             code=person.code,
             arm=person.arm,

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, Coalesce, Round
 
 from analysis import stats
 from evaluation.models import EvaluationItem
-from studies.head_counts import Tally, by_arm, census
+from studies.head_counts import HeadCount, by_arm, outcome_groups
 from studies.models import Participant, Study
 from teaching.models import TeachingStep
 
@@ -49,7 +49,7 @@ class Numbers:
     study: Study
     arms: tuple[str, ...]
     people: tuple[Person, ...]
-    tallies: dict[str, Tally]
+    head_counts: dict[str, HeadCount]
     """By arm, with "" for those who have none."""
     answers: Answers
 
@@ -62,9 +62,11 @@ class Numbers:
 
 def gather(study: Study, purpose: str = Participant.Purpose.LIVE) -> Numbers:
     people = finished_people(study, purpose)
-    tallies = by_arm(study, census(study, purpose))
-    arms = tuple(arm for arm in tallies if arm)
-    return Numbers(study, arms, people, tallies, answers_of(Finished(study.pk, purpose), people))
+    head_counts = by_arm(study, outcome_groups(study, purpose))
+    arms = tuple(arm for arm in head_counts if arm)
+    return Numbers(
+        study, arms, people, head_counts, answers_of(Finished(study.pk, purpose), people)
+    )
 
 
 @dataclass(frozen=True)

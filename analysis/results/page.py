@@ -17,7 +17,7 @@ from analysis.charts.words import (
     spread,
     title_of,
 )
-from studies.head_counts import Tally
+from studies.head_counts import HeadCount
 from studies.models import Study
 
 from .analysis import Analysis, analyse, size_notes
@@ -55,20 +55,20 @@ def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
 
 
 def attrition_rows(numbers: Numbers) -> list[dict[str, Any]]:
-    return [attrition_row(arm, tally) for arm, tally in numbers.tallies.items()]
+    return [attrition_row(arm, head_count) for arm, head_count in numbers.head_counts.items()]
 
 
-def attrition_row(arm: str, tally: Tally) -> dict[str, Any]:
+def attrition_row(arm: str, head_count: HeadCount) -> dict[str, Any]:
     return {
         "title": title_of(arm) if arm else "before assignment",
-        "joined": tally.joined,
-        "done": tally.done if arm else UNKNOWN,
-        "going": tally.under_way,
-        "abandoned": tally.abandoned,
-        "withdrawn": tally.withdrawn,
-        "declined": tally.declined if not arm else UNKNOWN,
-        "excluded": tally.excluded,
-        "lost": share(tally.lost, places=0),
+        "joined": head_count.joined,
+        "done": head_count.done if arm else UNKNOWN,
+        "going": head_count.under_way,
+        "abandoned": head_count.abandoned,
+        "withdrawn": head_count.withdrawn,
+        "declined": head_count.declined if not arm else UNKNOWN,
+        "excluded": head_count.excluded,
+        "lost": share(head_count.lost, places=0),
     }
 
 

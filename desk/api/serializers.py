@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from studies.head_counts import Tally, by_arm, census, tally
+from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
 from studies.models import Participant, Study
 
 ROLES = ("owner", "edit", "read", "superuser")
@@ -33,7 +33,7 @@ class StudyVersionInfo(serializers.Serializer[Any]):
     hash = serializers.CharField(help_text="SHA-256 of the settings")
 
 
-class Counts(serializers.Serializer[Tally]):
+class Counts(serializers.Serializer[HeadCount]):
     """Live participants. Who was excluded is counted there alone."""
 
     joined = serializers.IntegerField()
@@ -64,11 +64,11 @@ class StudyDetail(StudySummary):
 
     @extend_schema_field(Counts)
     def get_counts(self, study: Study) -> Any:
-        return Counts(tally(census(study))).data
+        return Counts(head_count(outcome_groups(study))).data
 
     @extend_schema_field(ArmCounts(many=True))
     def get_arms(self, study: Study) -> Any:
-        rows = by_arm(study, census(study)).items()
+        rows = by_arm(study, outcome_groups(study)).items()
         return [
             {"arm": arm, "is_open": arm in study.open_arms, **Counts(counts).data}
             for arm, counts in rows

@@ -18,7 +18,7 @@ from analysis.exports import (
 from desk.base.filter_links import query_of, switch
 from desk.base.pages import Page, study_page
 from studies import audit
-from studies.head_counts import Roll, roll
+from studies.head_counts import Enrolment, enrolment
 from studies.models import AuditEntry, Participant, Study
 
 # What a file can have beyond the plain rows of those who count.
@@ -27,7 +27,7 @@ CHOICES = ("everyone", "identifiable")
 
 def downloads(request: HttpRequest, study: Study) -> HttpResponse:
     """Every file, of those who count or of everyone, with or without what names them."""
-    people = roll(study)
+    people = enrolment(study)
     chosen = {name: "1" for name in CHOICES if request.GET.get(name) == "1"}
     context = {
         "tables": TABLES.values(),
@@ -43,14 +43,14 @@ def downloads(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/downloads/page.html", "Downloads", context)
 
 
-def titles_of_people(people: Roll) -> dict[str, str]:
+def titles_of_people(people: Enrolment) -> dict[str, str]:
     return {
         "": f"Those who count ({people.counted})",
         "1": f"Everyone ({people.joined.total()})",
     }
 
 
-def left_out(people: Roll) -> str:
+def left_out(people: Enrolment) -> str:
     """Who is in the files of everyone alone, in words; nothing if nobody is."""
     live, *others = Participant.Purpose
     counts = {"excluded": people.excluded[live]}

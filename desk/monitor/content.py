@@ -14,7 +14,7 @@ from desk.base.filter_links import Switch, query_of, switch
 from desk.base.purposes import LIVE, SHOWN, purpose_switch
 from desk.base.wording import UNKNOWN, share, teacher_title
 from studies import states
-from studies.head_counts import UNDER_WAY, Tally
+from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
 
 from .numbers import EVERYBODY, EXCLUDED, STEPS, UNASSIGNED, Choice, Monitor, Place, Step, Trouble
@@ -107,7 +107,7 @@ def counted(titles: Mapping[str, tuple[str, int]], here: str, plain: str) -> dic
 
 
 def facts(monitor: Monitor) -> list[Json]:
-    people = monitor.tally
+    people = monitor.head_count
     rows = [
         fact("Under way", people.under_way, "seen lately, and not yet done"),
         fact("Finished", people.done, finished_note(monitor)),
@@ -123,8 +123,10 @@ def fact(title: str, value: Any, note: str) -> Json:
 
 
 def finished_note(monitor: Monitor) -> str:
-    excluded = monitor.tally.excluded
-    return f"of {monitor.tally.joined} who joined" + (f"; {excluded} excluded" if excluded else "")
+    excluded = monitor.head_count.excluded
+    return f"of {monitor.head_count.joined} who joined" + (
+        f"; {excluded} excluded" if excluded else ""
+    )
 
 
 def places_fact(monitor: Monitor) -> Json:
@@ -176,20 +178,28 @@ def step_rows(steps: list[Step]) -> list[Json]:
 
 def arm_rows(monitor: Monitor) -> list[Json]:
     target = monitor.study.target_per_arm if monitor.choice.purpose == LIVE else None
-    most = max([target or 0, *(tally.done + tally.under_way for tally in monitor.arms.values())])
-    return [arm_row(monitor.study, arm, tally, target, most) for arm, tally in monitor.arms.items()]
+    most = max(
+        [
+            target or 0,
+            *(head_count.done + head_count.under_way for head_count in monitor.arms.values()),
+        ]
+    )
+    return [
+        arm_row(monitor.study, arm, head_count, target, most)
+        for arm, head_count in monitor.arms.items()
+    ]
 
 
-def arm_row(study: Study, arm: str, tally: Tally, target: int | None, most: int) -> Json:
+def arm_row(study: Study, arm: str, head_count: HeadCount, target: int | None, most: int) -> Json:
     is_own = arm in study.arm_names
     return {
         "name": arm,
         "title": teacher_title(arm) if arm else "none yet",
-        "tally": tally,
-        "lost": share(tally.lost, places=0),
+        "head_count": head_count,
+        "lost": share(head_count.lost, places=0),
         "target": target if is_own else None,
-        "done_width": width(tally.done, most),
-        "taken_width": width(tally.done + tally.under_way, most),
+        "done_width": width(head_count.done, most),
+        "taken_width": width(head_count.done + head_count.under_way, most),
         "target_at": width(target, most) if target and is_own else "",
         "is_own": is_own,
         "is_closed": is_own and arm not in study.open_arms,

@@ -14,7 +14,14 @@ from django.utils import timezone
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.head_counts import UNDER_WAY, Group, Tally, by_arm, census, tally
+from studies.head_counts import (
+    UNDER_WAY,
+    HeadCount,
+    OutcomeGroup,
+    by_arm,
+    head_count,
+    outcome_groups,
+)
 from studies.models import Participant, SessionEvent, Study
 from teaching.models import TeachingStep
 
@@ -46,13 +53,13 @@ class Choice:
     arm: str = ""
     """Empty for all, `none` for those who have none yet."""
 
-    def takes(self, group: Group) -> bool:
+    def takes(self, group: OutcomeGroup) -> bool:
         return self._takes_place(group) and self._takes_arm(group.arm)
 
     def _takes_arm(self, arm: str) -> bool:
         return not self.arm or arm == ("" if self.arm == UNASSIGNED else self.arm)
 
-    def _takes_place(self, group: Group) -> bool:
+    def _takes_place(self, group: OutcomeGroup) -> bool:
         if self.place in (EVERYBODY, EXCLUDED):
             return group.is_excluded or self.place == EVERYBODY
         if self.place in (UNDER_WAY, *ENDS):
@@ -88,7 +95,7 @@ class Step:
     lost: int
 
 
-def funnel(groups: Sequence[Group]) -> list[Step]:
+def funnel(groups: Sequence[OutcomeGroup]) -> list[Step]:
     """From joining to the end, excluded people too: they went the same way."""
     steps = []
     for place, stage in enumerate(STEPS):
@@ -131,15 +138,15 @@ class Monitor:
     page: int = 1
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
-        return census(self.study, self.choice.purpose)
+    def groups(self) -> tuple[OutcomeGroup, ...]:
+        return outcome_groups(self.study, self.choice.purpose)
 
     @cached_property
-    def tally(self) -> Tally:
-        return tally(self.groups)
+    def head_count(self) -> HeadCount:
+        return head_count(self.groups)
 
     @cached_property
-    def arms(self) -> dict[str, Tally]:
+    def arms(self) -> dict[str, HeadCount]:
         return by_arm(self.study, self.groups)
 
     @cached_property

@@ -35,7 +35,7 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
     events = list(participant.events.all())
     return {
         "participant": participant,
-        "dataset": participant.settings.dataset,
+        "dataset": participant.study_as_joined.dataset,
         "teacher": wording.teacher_title(participant.arm),
         "result_facts": result_facts(participant),
         "person_facts": person_facts(participant),
@@ -139,7 +139,7 @@ def replay_check(participant: Participant, *, wants_replay: bool) -> ReplayCheck
     if not participant.arm:
         return ReplayCheck([])
     try:
-        is_small = pools.load(participant.settings.dataset).pool.n <= REPLAYED_AT_ONCE
+        is_small = pools.load(participant.study_as_joined.dataset).pool.n <= REPLAYED_AT_ONCE
         if not (is_small or wants_replay):
             return ReplayCheck(unchecked(participant))
         return ReplayCheck(
@@ -181,7 +181,7 @@ def frame(
 
 def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) -> dict[str, Any]:
     """A classified image: what it is, what was said, and how fast."""
-    dataset = participant.settings.dataset
+    dataset = participant.study_as_joined.dataset
     return {
         "key": task.example.key,
         "truth": dataset.class_name(task.example.label),
@@ -217,6 +217,6 @@ def evaluation_cell(item: EvaluationItem, participant: Participant) -> dict[str,
     asked = item.instructed_label
     return answer_words(item, participant) | {
         "number": item.item,
-        "asked": participant.settings.dataset.class_name(asked) if asked else "",
+        "asked": participant.study_as_joined.dataset.class_name(asked) if asked else "",
         "is_passed": item.is_passed,
     }

@@ -76,7 +76,7 @@ def stand_in(participant: Participant, stage: str) -> None:
 
 
 def leave_memory(participant: Participant) -> None:
-    settings = participant.settings
+    settings = participant.study_as_joined
     span = min(TYPICAL_SPAN, settings.memory_max_length)
     participant.memory_lengths = [span] * settings.memory_trials
     participant.memory_span, participant.beta = float(span), memory_decay(span)

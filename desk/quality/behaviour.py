@@ -13,7 +13,7 @@ from memorytest.models import MemoryRound
 from studies.models import Participant, SessionEvent
 from teaching.models import TeachingStep
 
-from .flags import Conduct, Flag, flags_of, gaps, hidden_times
+from .flags import Behaviour, Flag, flags_of, gaps, hidden_times
 
 People = QuerySet[Participant]
 Lists = defaultdict[int, list[Any]]
@@ -57,7 +57,7 @@ def flags_by_person(people: People, rows: Sequence[Participant]) -> dict[int, Fl
     _remember({code: flags.get(pk, ()) for pk, code in ended.items()})
     places = elsewhere(people)
     for pk in [row.pk for row in rows if row.pk in places]:
-        flags[pk] = (*flags.get(pk, ()), *flags_of(Conduct(elsewhere=places[pk])))
+        flags[pk] = (*flags.get(pk, ()), *flags_of(Behaviour(elsewhere=places[pk])))
     return {pk: found for pk, found in flags.items() if found}
 
 
@@ -65,7 +65,7 @@ def _read_flags(people: People, unknown: Sequence[int]) -> dict[int, Flags]:
     if not unknown:
         return {}
     asked = Participant.objects.filter(pk__in=unknown) if len(unknown) <= BY_NAME else people
-    return {pk: flags_of(conduct) for pk, conduct in conducts(asked).items()}
+    return {pk: flags_of(behaviour) for pk, behaviour in behaviours(asked).items()}
 
 
 def _remember(flags: Mapping[str, Flags]) -> None:
@@ -74,7 +74,7 @@ def _remember(flags: Mapping[str, Flags]) -> None:
     _KNOWN.update(flags)
 
 
-def conducts(people: People) -> dict[int, Conduct]:
+def behaviours(people: People) -> dict[int, Behaviour]:
     """By participant; who has done nothing yet is not in it."""
     moments, times, answers, checks, exposures = (Lists(list) for _ in range(5))
     for person, at, shown, planned, trial in _memory(people):
@@ -93,7 +93,7 @@ def conducts(people: People) -> dict[int, Conduct]:
             checks[person].append(answer == instructed)
     hidden = _hidden(people)
     return {
-        person: Conduct(
+        person: Behaviour(
             times_ms=[time for time in times[person] if time is not None],
             answers=answers[person],
             gaps_s=gaps(moments[person]),

@@ -20,7 +20,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
-class Conduct:
+class Behaviour:
     """The numbers behind the flags of one person."""
 
     times_ms: Sequence[float] = ()
@@ -46,7 +46,7 @@ class Rule:
     key: str
     title: str
     meaning: str
-    numbers: Callable[[Conduct], str]
+    numbers: Callable[[Behaviour], str]
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,16 @@ class Flag:
     numbers: str
 
 
-def flags_of(conduct: Conduct) -> tuple[Flag, ...]:
-    found = ((rule, rule.numbers(conduct)) for rule in RULES)
+def flags_of(behaviour: Behaviour) -> tuple[Flag, ...]:
+    found = ((rule, rule.numbers(behaviour)) for rule in RULES)
     return tuple(Flag(rule, numbers) for rule, numbers in found if numbers)
 
 
 # Too fast
 
 
-def too_fast(conduct: Conduct) -> str:
-    times = conduct.times_ms
+def too_fast(behaviour: Behaviour) -> str:
+    times = behaviour.times_ms
     fast = sum(time < FAST_MS for time in times)
     if not times or fast < FAST_SHARE * len(times):
         return ""
@@ -77,8 +77,8 @@ def too_fast(conduct: Conduct) -> str:
 # The same key
 
 
-def same_key(conduct: Conduct) -> str:
-    run, length = longest_run(conduct.answers), len(conduct.answers)
+def same_key(behaviour: Behaviour) -> str:
+    run, length = longest_run(behaviour.answers), len(behaviour.answers)
     chance = chance_of_run(length, run)
     if chance >= RUN_CHANCE:
         return ""
@@ -108,11 +108,11 @@ def chance_of_run(flips: int, run: int) -> float:
 # Long absences
 
 
-def long_absence(conduct: Conduct) -> str:
-    gap, hidden = max(conduct.gaps_s, default=0.0), max(conduct.hidden_s, default=0.0)
+def long_absence(behaviour: Behaviour) -> str:
+    gap, hidden = max(behaviour.gaps_s, default=0.0), max(behaviour.hidden_s, default=0.0)
     if max(gap, hidden) < ABSENCE_S:
         return ""
-    times = len(conduct.hidden_s)
+    times = len(behaviour.hidden_s)
     left = f"; page left {_times(times)}, longest {_minutes(hidden)}" if times else ""
     return f"Longest time between two answers {_minutes(gap)}{left}."
 
@@ -138,17 +138,17 @@ def hidden_times(events: Iterable[tuple[bool, float]]) -> list[float]:
 # Exposure
 
 
-def odd_exposure(conduct: Conduct) -> str:
+def odd_exposure(behaviour: Behaviour) -> str:
     odd = [
         (shown, planned)
-        for shown, planned in conduct.exposures
+        for shown, planned in behaviour.exposures
         if abs(shown - planned) > EXPOSURE_MS
     ]
     if not odd:
         return ""
     shown, planned = max(odd, key=lambda round_: abs(round_[0] - round_[1]))
     return (
-        f"{len(odd)} of {len(conduct.exposures)} rounds; the worst was shown for "
+        f"{len(odd)} of {len(behaviour.exposures)} rounds; the worst was shown for "
         f"{_seconds(shown)} instead of {_seconds(planned)}."
     )
 
@@ -156,13 +156,13 @@ def odd_exposure(conduct: Conduct) -> str:
 # Attention checks and repetition
 
 
-def failed_checks(conduct: Conduct) -> str:
-    failed = sum(not passed for passed in conduct.checks)
-    return f"{failed} of {len(conduct.checks)} failed." if failed else ""
+def failed_checks(behaviour: Behaviour) -> str:
+    failed = sum(not passed for passed in behaviour.checks)
+    return f"{failed} of {len(behaviour.checks)} failed." if failed else ""
 
 
-def repeated(conduct: Conduct) -> str:
-    return f"Also in {', '.join(conduct.elsewhere)}." if conduct.elsewhere else ""
+def repeated(behaviour: Behaviour) -> str:
+    return f"Also in {', '.join(behaviour.elsewhere)}." if behaviour.elsewhere else ""
 
 
 # Words

@@ -35,7 +35,7 @@ def why_page(participant: Participant, number: int) -> Named | None:
         "participant": participant,
         "step": step,
         "teacher": wording.teacher_title(participant.arm),
-        "dataset": participant.settings.dataset,
+        "dataset": participant.study_as_joined.dataset,
         "previous": number - 1 or None,
         "next": number + 1 if number < len(steps) else None,
         "steps": len(steps),
@@ -47,7 +47,7 @@ def why_page(participant: Participant, number: int) -> Named | None:
         return frame | {"refusal": str(refusal)}
     # The cold start is the same for every teacher.
     others = {} if reason.ground is Ground.COLD_START else other_reasons(participant, before)
-    return frame | explanation(participant.settings.dataset, step, reason, others)
+    return frame | explanation(participant.study_as_joined.dataset, step, reason, others)
 
 
 def explanation(dataset: Dataset, step: TeachingStep, reason: Reason, others: Others) -> Named:

@@ -158,7 +158,7 @@ def reason_of(
 ) -> Reason:
     """What the participant's teacher makes of the pool after a history; `choice` if it is known already."""
     teacher = services.teacher_of(participant)
-    pool = pools.load(participant.settings.dataset).pool
+    pool = pools.load(participant.study_as_joined.dataset).pool
     past = Past.read(history, pool.n)
     choice = choice or services.choose(participant, history)
     judge = teacher.judge_cold if choice.is_cold_start else teacher.judge

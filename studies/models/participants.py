@@ -155,7 +155,7 @@ class Participant(models.Model):
         return reverse("session", args=[self.token])
 
     @cached_property
-    def settings(self) -> Study:
+    def study_as_joined(self) -> Study:
         """The study as it was when this participant joined."""
         if self.version_id == self.study.current_version_id:
             return self.study
@@ -174,7 +174,10 @@ class Participant(models.Model):
     @property
     def classes(self) -> list[str]:
         """The two class names in the order of this participant's buttons, counterbalanced by the seed."""
-        names = [self.settings.dataset.negative_class, self.settings.dataset.positive_class]
+        names = [
+            self.study_as_joined.dataset.negative_class,
+            self.study_as_joined.dataset.positive_class,
+        ]
         return names if self.seed % 2 else names[::-1]
 
     @property

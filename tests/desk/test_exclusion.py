@@ -13,7 +13,7 @@ from analysis.results import gather
 from desk.models import Decision
 from desk.payment.bonus import preview
 from desk.quality.exclusion import exclude, include
-from studies.head_counts import census, tally
+from studies.head_counts import head_count, outcome_groups
 from studies.models import AuditEntry, Participant, Study, StudyShare
 from teaching.assignment import emptiest_arm
 from tests.builders import make_dataset, make_study
@@ -124,7 +124,7 @@ def everywhere(study: Study) -> dict:
         "gain": "".join(gain_csv(study)),
         "files": files,
         "payment": sorted(person.code for person in preview(study).top),
-        "finished": tally(census(study)).done,
+        "finished": head_count(outcome_groups(study)).done,
         "next arm": emptiest_arm(study, Participant.Purpose.LIVE),
     }
 

@@ -121,11 +121,14 @@ def test_every_teacher_has_its_counts_beside_what_it_lost(study, crowd):
     for arm, row in rows.items():
         people = list(study.participants.filter(arm=arm))
         counts = Counter(status_of(p) for p in people if not p.is_excluded)
-        tally = row["tally"]
-        assert (tally.done, tally.under_way) == (counts["done"], counts[UNDER_WAY])
-        assert (tally.abandoned, tally.withdrawn) == (counts["abandoned"], counts["withdrawn"])
-        assert tally.excluded == sum(p.is_excluded for p in people)
-        assert tally.joined == len(people)
+        head_count = row["head_count"]
+        assert (head_count.done, head_count.under_way) == (counts["done"], counts[UNDER_WAY])
+        assert (head_count.abandoned, head_count.withdrawn) == (
+            counts["abandoned"],
+            counts["withdrawn"],
+        )
+        assert head_count.excluded == sum(p.is_excluded for p in people)
+        assert head_count.joined == len(people)
         ended = sum(counts.values()) - counts[UNDER_WAY]
         assert row["lost"] == f"{100 * (ended - counts['done']) / ended:.0f}\u00a0%"
 
@@ -280,7 +283,7 @@ def test_more_people_ask_no_more_questions(researcher, study, crowd):
     few = [cost(researcher, study), cost(researcher, study, "news/")]
     make_crowd(study, 300, seed=9)
     assert [cost(researcher, study), cost(researcher, study, "news/")] == few
-    # Session, user, study and rights; the census, durations, the list with three kinds of progress, and errors.
+    # Session, user, study and rights; the head counts, durations, the list with three kinds of progress, and errors.
     assert few == [11, 11]
 
 

@@ -13,7 +13,7 @@ from desk.models import Decision
 from desk.quality import behaviour as reading
 from desk.quality.flags import (
     RULES,
-    Conduct,
+    Behaviour,
     chance_of_run,
     flags_of,
     gaps,
@@ -29,7 +29,7 @@ from .odd_sessions import add, at, take_part
 
 
 def flags(**numbers) -> dict[str, str]:
-    found = flags_of(Conduct(**numbers))
+    found = flags_of(Behaviour(**numbers))
     return {flag.rule.key: flag.numbers.replace("\N{NO-BREAK SPACE}", " ") for flag in found}
 
 
@@ -155,7 +155,7 @@ def study(dataset) -> Study:
 def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     person, other = add(study), add(study)
     take_part(person)
-    found = reading.conducts(Participant.objects.filter(pk__in=[person.pk, other.pk]))
+    found = reading.behaviours(Participant.objects.filter(pk__in=[person.pk, other.pk]))
     assert list(found) == [person.pk]
     numbers = found[person.pk]
     assert numbers.times_ms == [250.0, *(500.0 + place for place in range(41))]
@@ -171,9 +171,9 @@ def test_the_numbers_of_a_session_are_those_of_its_rows(study):
 READ_BY_ITSELF = """
 import django
 django.setup()
-from desk.quality.behaviour import conducts
+from desk.quality.behaviour import behaviours
 from studies.models import Participant
-(found,) = conducts(Participant.objects.filter(study__slug="{slug}")).values()
+(found,) = behaviours(Participant.objects.filter(study__slug="{slug}")).values()
 print(len(found.answers), len(found.checks), len(found.exposures), sum(found.gaps_s))
 """
 

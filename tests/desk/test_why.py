@@ -165,7 +165,7 @@ def test_other_teachers_choose_from_the_same_history_by_the_same_seeds():
             name,
             beta=participant.beta,
             learning_rate=reason.teacher.learning_rate,
-            cold_start=participant.settings.cold_start,
+            cold_start=participant.study_as_joined.cold_start,
         )
         rng = generator(participant, "teaching", 10)
         assert other.choice.example == teacher.choose(reason.pool, history, rng).example
@@ -242,7 +242,7 @@ def test_a_choice_for_somebody_who_goes_by_likeness_says_so(researcher, monkeypa
 def test_an_image_that_another_teacher_may_not_repeat_is_not_ranked_among_its_choices():
     participant = taught_by("eer")
     step, reason, _ = at_step(participant, 10)
-    words = Words(participant.settings.dataset, {}, listed=[])
+    words = Words(participant.study_as_joined.dataset, {}, listed=[])
     repeated = steps_of(participant)[3].example.pool_index
     assert not other_words("eer", reason, repeated, words)["may_show"]
     assert other_words("eer", reason, step.example.pool_index, words)["may_show"]

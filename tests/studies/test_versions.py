@@ -45,7 +45,10 @@ def test_an_edit_makes_a_version_and_people_under_way_keep_theirs(field, value):
     after = make_participant(study)
     before = type(before).objects.get(pk=before.pk)
     assert (before.version.number, after.version.number) == (1, 2)
-    assert (getattr(before.settings, field), getattr(after.settings, field)) == (old, value)
+    assert (getattr(before.study_as_joined, field), getattr(after.study_as_joined, field)) == (
+        old,
+        value,
+    )
     assert before.version.hash != after.version.hash
 
 
