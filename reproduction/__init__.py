@@ -1,5 +1,6 @@
-"""The paper's experiments, run again with our engine: `manage.py reproduce toy|synthetic|humans`,
-and ours beyond them: `manage.py reproduce estimators`.
+"""The paper's experiments with simulated learners, run again with our engine, and ours beyond them.
+
+`manage.py reproduce` runs toy, synthetic, humans or estimators.
 
 To add an experiment:
 
