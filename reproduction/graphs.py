@@ -30,7 +30,11 @@ def by_angle(features: FloatArray) -> SparseArray:
 
 
 def _nearest(affinity: FloatArray) -> SparseArray:
-    """The edges to the ten nearest of either end."""
+    """The edges to the ten nearest of either end.
+
+    Not the engine's search: texts without a word in common are equally far apart, and the published numbers rest
+    on taking the first of equals.
+    """
     np.fill_diagonal(affinity, 0)
     n = len(affinity)
     nearest = np.argsort(-affinity, axis=1, kind="stable")[:, : min(NEIGHBOURS, n - 1)]

@@ -25,6 +25,7 @@ from datasets.extractors.base import (
     no_progress,
 )
 from teaching.engine.concept import ridge_logistic
+from teaching.engine.neighbours import nearest_neighbours
 
 FOLDS = 5
 # λ per example. Features have a length of about one. The weakest penalty is a floor on purpose:
@@ -168,14 +169,8 @@ def neighbour_accuracy(features: FloatArray, labels: npt.ArrayLike, k: int = 1) 
     """How often the k nearest others (odd k) have an example's class; features (n, d)."""
     y = checked_labels(labels, len(features))
     k = min(k, len(y) - 1)
-    norms = np.einsum("ij,ij->i", features, features)
-    right = 0
-    for start in range(0, len(y), 1024):
-        rows = np.arange(start, min(start + 1024, len(y)))
-        distances = norms - 2 * features[rows] @ features.T
-        distances[np.arange(len(rows)), rows] = np.inf
-        nearest = np.argpartition(distances, k - 1, axis=1)[:, :k]
-        right += int(np.count_nonzero(y[nearest].sum(axis=1) * y[rows] > 0))
+    nearest, _ = nearest_neighbours(features, k)
+    right = int(np.count_nonzero(y[nearest].sum(axis=1) * y > 0))
     return share(right, len(y))
 
 

@@ -10,9 +10,6 @@ example to its K-th neighbour, so a typical weakest edge weighs 1/e whatever the
 features and their units.
 """
 
-import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,14 +20,13 @@ from scipy.sparse.csgraph import connected_components
 
 from .arrays import FloatArray, IntArray, Progress, SparseArray, no_progress
 from .errors import BadAffinity
+from .neighbours import COLUMNS, ROWS, nearest_neighbours
 
 NEIGHBOURS = 10
 # A lone example keeps a hold on its neighbours: without this floor its weights underflow,
 # its estimate drowns in rounding and the iterative solver crawls. 1e-4 is the weight at
 # three times the typical distance.
 WEAKEST_EDGE = 1e-4
-# Blocks of distances that stay in a core's cache while they are written, compared and dropped.
-ROWS, COLUMNS = 256, 2048
 # An edge below this share of both its ends' degrees is lost when the degrees are summed.
 INVISIBLE_EDGE = 1e-12
 # Only ratios of weights matter, but squares of them must neither vanish nor overflow.
@@ -51,7 +47,7 @@ def neighbour_graph(features: FloatArray, progress: Progress = no_progress) -> G
     """Build the connected kNN graph of features (n, d)."""
     points = _scaled(features)
     k = min(NEIGHBOURS, len(points) - 1)
-    neighbours, squared = _nearest_neighbours(points, k, progress)
+    neighbours, squared = nearest_neighbours(points, k, progress)
     scale = _typical(squared)
     heads = np.repeat(np.arange(len(points)), k)
     tails = neighbours.ravel()
@@ -165,78 +161,6 @@ def _union(
     weights = np.maximum(np.exp(-squared / scale), WEAKEST_EDGE)
     directed = _assembled(heads, tails, weights, n)
     return _csr(directed.maximum(directed.T))
-
-
-def _nearest_neighbours(
-    points: FloatArray, k: int, progress: Progress
-) -> tuple[IntArray, FloatArray]:
-    """The k nearest others of every point: indices (n, k) by distance, squared distances (n, k)."""
-    n = len(points)
-    norms = np.einsum("ij,ij->i", points, points)
-    neighbours = np.empty((n, k), dtype=np.intp)
-    squared = np.empty((n, k))
-
-    def fill(start: int) -> None:
-        rows = slice(start, min(start + ROWS, n))
-        found = _nearest_of_block(points, norms, rows, k)
-        # Differences, not the expanded square: the distances of near-duplicates keep their digits.
-        apart = points[found] - points[rows, None, :]
-        exact = np.einsum("ijk,ijk->ij", apart, apart)
-        order = np.argsort(exact, axis=1, kind="stable")
-        neighbours[rows] = np.take_along_axis(found, order, axis=1)
-        squared[rows] = np.take_along_axis(exact, order, axis=1)
-
-    starts = range(0, n, ROWS)
-    # NumPy lets go of the interpreter in the products and comparisons that fill the time.
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        for done, _ in enumerate(threads.map(fill, starts), start=1):
-            progress("graph", done / len(starts))
-    return neighbours, squared
-
-
-def _nearest_of_block(points: FloatArray, norms: FloatArray, rows: slice, k: int) -> IntArray:
-    """Indices (rows, k) of the k nearest others, in no particular order."""
-    height = rows.stop - rows.start
-    columns = _column_blocks(len(points), at_least=k + 1)
-    best, found = _smallest(_relative_distances(points, norms, rows, next(columns)), k)
-    for block in columns:
-        distances = _relative_distances(points, norms, rows, block)
-        # The flat form of `nonzero` skips empty stretches many times faster than the other.
-        hits = np.flatnonzero(distances < best.max(axis=1)[:, None])
-        closer, column = np.divmod(hits, distances.shape[1])
-        owner = np.concatenate([np.repeat(np.arange(height), k), closer])
-        value = np.concatenate([best.ravel(), distances[closer, column]])
-        index = np.concatenate([found.ravel(), column + block.start])
-        order = np.lexsort((value, owner))
-        first = np.searchsorted(owner[order], np.arange(height))
-        keep = order[first[:, None] + np.arange(k)]
-        best, found = value[keep], index[keep]
-    return found
-
-
-def _column_blocks(n: int, at_least: int) -> Iterator[slice]:
-    """Cut 0 … n−1 into blocks, the first of which has `at_least` entries where n allows."""
-    start = 0
-    while start < n:
-        stop = min(max(start + COLUMNS, at_least), n)
-        yield slice(start, stop)
-        start = stop
-
-
-def _relative_distances(
-    points: FloatArray, norms: FloatArray, rows: slice, columns: slice
-) -> FloatArray:
-    """Squared distances less the row's own norm (which ranks the same); infinite to oneself."""
-    distances = (-2 * points[rows]) @ points[columns].T
-    distances += norms[columns]
-    selves = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
-    distances[selves - rows.start, selves - columns.start] = np.inf
-    return distances
-
-
-def _smallest(distances: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-    index = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    return np.take_along_axis(distances, index, axis=1), index
 
 
 def _bridges(

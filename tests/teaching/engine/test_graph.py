@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from teaching.engine import BadAffinity, Pool, belief, graph
+from teaching.engine import BadAffinity, Pool, belief, graph, neighbours
 from teaching.engine.graph import components_of, neighbour_graph
 from tests.teaching.engine.builders import (
     answered,
@@ -46,8 +46,9 @@ def test_weights_fall_with_the_squared_distance_on_the_scale_of_the_data():
 def test_blocks_of_rows_and_columns_do_not_show(monkeypatch):
     features, _ = gaussian_classes(203, 5)
     whole = neighbour_graph(features).affinity.toarray()
-    monkeypatch.setattr(graph, "ROWS", 17)
-    monkeypatch.setattr(graph, "COLUMNS", 23)
+    for module in (graph, neighbours):
+        monkeypatch.setattr(module, "ROWS", 17)
+        monkeypatch.setattr(module, "COLUMNS", 23)
     np.testing.assert_allclose(neighbour_graph(features).affinity.toarray(), whole, rtol=1e-10)
 
 
