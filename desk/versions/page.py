@@ -15,8 +15,8 @@ from .differences import Difference, differences, settings_in_words
 
 
 @dataclass(frozen=True)
-class Row:
-    """A version, what it changed in the one before, and all that it says."""
+class VersionRow:
+    """A version, what it changed since the one before, and all of its settings."""
 
     version: Any
     changes: list[Difference] | None
@@ -28,7 +28,7 @@ def versions(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/versions/page.html", "Versions", context)
 
 
-def rows_of(study: Study) -> list[Row]:
+def rows_of(study: Study) -> list[VersionRow]:
     """The newest first; the first version has nothing to differ from."""
     live = Q(participants__purpose=Participant.Purpose.LIVE)
     found = list(
@@ -43,7 +43,7 @@ def rows_of(study: Study) -> list[Row]:
     for before, version in zip([None, *found], found, strict=False):
         new = version.configuration
         changes = differences(before.configuration, new) if before else None
-        rows.append(Row(version, changes, settings_in_words(new)))
+        rows.append(VersionRow(version, changes, settings_in_words(new)))
     return rows[::-1]
 
 

@@ -51,6 +51,17 @@ def test_each_version_has_its_date_hash_people_and_changes(researcher):
     assert people.format(2, 0) in first
 
 
+def test_each_version_lists_all_its_settings(researcher):
+    study = make_study(evaluation_size=4)
+    make_participant(study)
+    page = page_of(researcher, edited(study, evaluation_size=10))
+    newest, first = page.split('id="version-1"')
+    for version, size in ((newest, 10), (first, 4)):
+        settings = version.split('<table class="settings">')[1]
+        assert f'<th scope="row">evaluation images</th><td>{size}</td>' in settings
+        assert settings.count('<th scope="row">') == len(study.configuration())
+
+
 def test_a_text_is_compared_line_by_line(researcher):
     study = make_study(consent="One.\n\nTwo.\n\nThree.")
     make_participant(study)
