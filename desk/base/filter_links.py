@@ -1,4 +1,4 @@
-"""Choices that are part of a page's address: each is a row of links, one of them marked."""
+"""Filters that are part of a page's address: each is a row of links, the chosen one marked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,30 +6,35 @@ from urllib.parse import urlencode
 
 
 @dataclass(frozen=True)
-class Option:
+class FilterLink:
     title: str
     query: str
-    """What follows the page's path; empty for the plain page."""
-    is_on: bool
+    """What follows the page's path; empty for the unfiltered page."""
+    is_chosen: bool
 
 
 @dataclass(frozen=True)
-class Switch:
+class FilterLinks:
+    """One filter: its name, and a link for each of its values."""
+
     title: str
-    options: tuple[Option, ...]
+    links: tuple[FilterLink, ...]
 
 
-def switch(title: str, name: str, titles: Mapping[str, str], chosen: Mapping[str, str]) -> Switch:
-    """One choice: the titles of its values, "" for what is so by itself. What else was chosen stays."""
-    return Switch(
+def filter_links(
+    title: str, name: str, titles: Mapping[str, str], chosen: Mapping[str, str]
+) -> FilterLinks:
+    """A link for each value, "" being the default. Following one keeps what the other filters have chosen."""
+    return FilterLinks(
         title,
         tuple(
-            Option(words, query_of({**chosen, name: value}), chosen.get(name, "") == value)
+            FilterLink(words, query_of({**chosen, name: value}), chosen.get(name, "") == value)
             for value, words in titles.items()
         ),
     )
 
 
 def query_of(chosen: Mapping[str, str]) -> str:
-    said = {name: value for name, value in chosen.items() if value}
-    return f"?{urlencode(said)}" if said else ""
+    """The query of an address, without the filters that are at their default."""
+    given = {name: value for name, value in chosen.items() if value}
+    return f"?{urlencode(given)}" if given else ""

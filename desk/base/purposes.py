@@ -4,7 +4,7 @@ from django.http import HttpRequest
 
 from studies.models import Participant
 
-from .filter_links import Switch, switch
+from .filter_links import FilterLinks, filter_links
 
 LIVE = Participant.Purpose.LIVE
 # Previews are looks at single pages; no result comes of them.
@@ -16,6 +16,8 @@ def purpose_of(request: HttpRequest) -> str:
     return asked if asked in SHOWN else LIVE
 
 
-def purpose_switch(purpose: str) -> Switch:
+def purpose_links(purpose: str) -> FilterLinks:
     titles = {"": "Live"} | {str(p): p.label.capitalize() for p in SHOWN if p != LIVE}
-    return switch("People", "purpose", titles, {"purpose": "" if purpose == LIVE else purpose})
+    return filter_links(
+        "People", "purpose", titles, {"purpose": "" if purpose == LIVE else purpose}
+    )

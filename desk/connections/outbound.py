@@ -31,7 +31,7 @@ class NotSent(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class Destination:
     """Where a request goes: what the address says, and the one network address that was judged."""
 
     scheme: str
@@ -43,18 +43,18 @@ class Target:
 
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
     """Sends the body and returns the status. A redirect is an answer like any other, and not followed."""
-    target = resolve(url)
-    connection = _Connection(target)
+    destination = resolve(url)
+    connection = _Connection(destination)
     try:
         with _deadline(connection):
-            connection.request("POST", target.path, body, dict(headers))
+            connection.request("POST", destination.path, body, dict(headers))
             return connection.getresponse().status
     except TimeoutError as error:
-        raise NotSent(f"{target.host} did not answer in time.") from error
+        raise NotSent(f"{destination.host} did not answer in time.") from error
     except ssl.SSLError as error:
-        raise NotSent(f"{target.host} could not prove who it is ({error.reason}).") from error
+        raise NotSent(f"{destination.host} could not prove who it is ({error.reason}).") from error
     except (OSError, http.client.HTTPException) as error:
-        raise NotSent(f"{target.host} could not be reached ({_reason(error)}).") from error
+        raise NotSent(f"{destination.host} could not be reached ({_reason(error)}).") from error
     finally:
         connection.close()
 
@@ -77,7 +77,7 @@ def parsed(url: str) -> SplitResult:
     return parts
 
 
-def resolve(url: str) -> Target:
+def resolve(url: str) -> Destination:
     parts = parsed(url)
     host = str(parts.hostname)
     port = parts.port or PORTS[parts.scheme]
@@ -89,7 +89,7 @@ def resolve(url: str) -> Target:
     if not settings.JEDI_WEBHOOK_PRIVATE and not all(map(is_public, addresses)):
         raise NotSent(f"{host} is inside a private network, where this server sends nothing.")
     path = parts.path or "/"
-    return Target(
+    return Destination(
         parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path, addresses[0]
     )
 
@@ -112,19 +112,21 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
 class _Connection(http.client.HTTPConnection):
     """To the judged address, whatever the name of the host means by now; its certificate is for the name."""
 
-    def __init__(self, target: Target) -> None:
-        super().__init__(target.host, target.port, timeout=STEP_SECONDS)
-        self.default_port = PORTS[target.scheme]
-        self.target = target
+    def __init__(self, destination: Destination) -> None:
+        super().__init__(destination.host, destination.port, timeout=STEP_SECONDS)
+        self.default_port = PORTS[destination.scheme]
+        self.destination = destination
 
     def connect(self) -> None:
-        plain = socket.create_connection((self.target.address, self.target.port), STEP_SECONDS)
-        if self.target.scheme == "http":
+        plain = socket.create_connection(
+            (self.destination.address, self.destination.port), STEP_SECONDS
+        )
+        if self.destination.scheme == "http":
             self.sock = plain
             return
         try:
             context = ssl.create_default_context()
-            self.sock = context.wrap_socket(plain, server_hostname=self.target.host)
+            self.sock = context.wrap_socket(plain, server_hostname=self.destination.host)
         except BaseException:
             plain.close()
             raise

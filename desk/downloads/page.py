@@ -15,7 +15,7 @@ from analysis.exports import (
     table_chunks,
     table_name,
 )
-from desk.base.filter_links import query_of, switch
+from desk.base.filter_links import filter_links, query_of
 from desk.base.pages import Page, study_page
 from studies import audit
 from studies.head_counts import Enrolment, enrolment
@@ -34,9 +34,9 @@ def downloads(request: HttpRequest, study: Study) -> HttpResponse:
         "formats": FORMATS.values(),
         "wanted": selection(request, study),
         "query": query_of(chosen),
-        "switches": [
-            switch("Whose rows", "everyone", titles_of_people(people), chosen),
-            switch("Recruiters’ ids", "identifiable", {"": "Without", "1": "With"}, chosen),
+        "filters": [
+            filter_links("Whose rows", "everyone", titles_of_people(people), chosen),
+            filter_links("Recruiters’ ids", "identifiable", {"": "Without", "1": "With"}, chosen),
         ],
         "left_out": left_out(people),
     }

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from desk.base.figures import figure_file
 from desk.base.pages import Page, study_page
-from desk.base.purposes import purpose_of, purpose_switch
+from desk.base.purposes import purpose_links, purpose_of
 from studies.models import Study
 
 
@@ -13,7 +13,7 @@ def model(request: HttpRequest, study: Study) -> HttpResponse:
     from analysis.modelcheck.page import model_page
 
     purpose = purpose_of(request)
-    context = model_page(study, purpose) | {"purpose_switch": purpose_switch(purpose)}
+    context = model_page(study, purpose) | {"purpose_links": purpose_links(purpose)}
     return study_page(request, study, "admin/desk/modelcheck/page.html", "Model check", context)
 
 

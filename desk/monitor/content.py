@@ -10,8 +10,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from desk.base.filter_links import Switch, query_of, switch
-from desk.base.purposes import LIVE, SHOWN, purpose_switch
+from desk.base.filter_links import FilterLinks, filter_links, query_of
+from desk.base.purposes import LIVE, SHOWN, purpose_links
 from desk.base.wording import UNKNOWN, share, teacher_title
 from studies import states
 from studies.head_counts import UNDER_WAY, HeadCount
@@ -39,13 +39,13 @@ def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
     return {
         "now": now,
         "is_live": current.choice.purpose == LIVE,
-        "purpose_switch": purpose_switch(current.choice.purpose),
+        "purpose_links": purpose_links(current.choice.purpose),
         "facts": facts(current),
         "moves": states.MOVES[study.state],
         "meaning": states.MEANING[study.state],
         "steps": step_rows(current.funnel),
         "arms": arm_rows(current),
-        "switches": list_switches(current),
+        "filters": list_filters(current),
         "people": [person_row(place, now) for place in current.people],
         "paging": paging(current),
         "troubles": [trouble_row(trouble, now) for trouble in current.troubles],
@@ -77,7 +77,7 @@ def chosen_in(choice: Choice) -> dict[str, str]:
     return {n: getattr(choice, n) for n in names if getattr(choice, n) != getattr(plain, n)}
 
 
-def list_switches(monitor: Monitor) -> list[Switch]:
+def list_filters(monitor: Monitor) -> list[FilterLinks]:
     """Whom the list shows, each choice with the number of those it would show; empty ones are left out."""
     choice, chosen = monitor.choice, chosen_in(monitor.choice)
     arms = {"": "All", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
@@ -90,8 +90,8 @@ def list_switches(monitor: Monitor) -> list[Switch]:
         for value, title in {**arms, UNASSIGNED: "None yet"}.items()
     }
     return [
-        switch("Where", "place", counted(places, choice.place, UNDER_WAY), chosen),
-        switch("Teacher", "arm", counted(teachers, choice.arm, ""), chosen),
+        filter_links("Where", "place", counted(places, choice.place, UNDER_WAY), chosen),
+        filter_links("Teacher", "arm", counted(teachers, choice.arm, ""), chosen),
     ]
 
 

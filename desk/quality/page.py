@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
 from desk.base import wording
-from desk.base.filter_links import query_of, switch
+from desk.base.filter_links import filter_links, query_of
 from desk.base.pages import Page, address, study_page
 from desk.models import Decision
 from studies.models import Participant, Study
@@ -57,7 +57,7 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
         "page": page,
         "people": with_decisions(page.object_list),
         "query": query_of({"flag": chosen}),
-        "switches": [switch("Flag", "flag", titles(everybody, counts), {"flag": chosen})],
+        "filters": [filter_links("Flag", "flag", titles(everybody, counts), {"flag": chosen})],
         "legend": [(rule, counts[rule.key]) for rule in RULES],
         "decisions": last_decisions(study),
         "total": len(everybody),

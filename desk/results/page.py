@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 
 from desk.base.figures import figure_file
 from desk.base.pages import Page, study_page
-from desk.base.purposes import purpose_of, purpose_switch
+from desk.base.purposes import purpose_links, purpose_of
 from studies.models import Study
 
 
@@ -16,7 +16,7 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
     purpose = purpose_of(request)
     context = results_page(study, purpose) | {
         "purpose": purpose,
-        "purpose_switch": purpose_switch(purpose),
+        "purpose_links": purpose_links(purpose),
     }
     return study_page(request, study, "admin/desk/results/page.html", "Results", context)
 
