@@ -8,13 +8,13 @@ from urllib.parse import urlencode, urlsplit
 from xml.sax.saxutils import escape
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 
 from desk.base.pages import Page, study_page
 from studies.invitations import invitation
 from studies.models import Participant, Study
 
-from .qr import TextTooLong, qr_svg
+from .qr import qr_svg
 
 PROLIFIC = "?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}"
 TURK_SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
@@ -35,7 +35,6 @@ class Link:
 def share(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "links": links_to(study),
-        "qr": qr_or_none(study),
         "try_url": try_url(study),
         "is_loopback": urlsplit(study.public_url).hostname in LOOPBACK,
     }
@@ -43,20 +42,10 @@ def share(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def qr(request: HttpRequest, study: Study) -> HttpResponse:
-    """The QR code of the plain link as a file, for a poster or a slide."""
-    drawing = qr_or_none(study)
-    if drawing is None:
-        raise Http404
-    response = HttpResponse(drawing, content_type="image/svg+xml")
+    """The QR code of the plain link: shown on the page, and a file for a poster or a slide."""
+    response = HttpResponse(qr_svg(study.public_url), content_type="image/svg+xml")
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-qr.svg"'
     return response
-
-
-def qr_or_none(study: Study) -> str | None:
-    try:
-        return qr_svg(study.public_url)
-    except TextTooLong:
-        return None
 
 
 def links_to(study: Study) -> list[Link]:

@@ -313,22 +313,6 @@ def test_what_would_hurt_on_a_platform_is_said(researcher, study):
     assert "work on this computer alone" in page
 
 
-def test_the_qr_code_is_drawn_and_downloads(researcher, study):
-    assert '<svg xmlns="http://www.w3.org/2000/svg" class="qr"' in page_of(
-        researcher, address(study, "share/")
-    )
-    reply = researcher.get(address(study, "share/qr.svg"))
-    assert reply["Content-Type"] == "image/svg+xml"
-    assert f'filename="{study.slug}-qr.svg"' in reply["Content-Disposition"]
-    ElementTree.fromstring(reply.content)
-
-
-def test_an_address_too_long_for_a_code_breaks_no_page(researcher, settings, study):
-    settings.JEDI_PUBLIC_URL = "https://" + 250 * "x"
-    assert "too long for a QR code" in page_of(researcher, address(study, "share/"))
-    assert researcher.get(address(study, "share/qr.svg")).status_code == 404
-
-
 def test_the_link_can_be_tried_as_a_prolific_participant_would(researcher):
     study = make_study(state="draft")
     page = page_of(researcher, address(study, "share/"))
