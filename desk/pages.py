@@ -1,10 +1,15 @@
-"""The pages of a study in the admin, in the order of its menu. A new page is a module and a row here."""
+"""The one table of a study's pages, in the order of its menu.
 
-from desk.base.pages import Page
+A new page is a folder with a `page.py` and a row here: its addresses, the menu, the lists of studies and what the
+server loads ahead follow from the `Page` itself.
+"""
+
+from desk.base.pages import AdminPage, Page
 from desk.connections import page as connections
 from desk.downloads import page as downloads
-from desk.modelcheck import page as model
+from desk.modelcheck import page as modelcheck
 from desk.monitor import page as monitor
+from desk.participants import admin as participants
 from desk.payment import page as payment
 from desk.preview import page as preview
 from desk.privacy import page as privacy
@@ -15,14 +20,15 @@ from desk.setup import page as setup
 from desk.share import page as share
 from desk.versions import page as versions
 
-PAGES: tuple[Page, ...] = (
+PAGES: tuple[AdminPage | Page, ...] = (
     *setup.PAGES,
     *preview.PAGES,
     *share.PAGES,
     *rehearsal.PAGES,
     *monitor.PAGES,
+    *participants.PAGES,
     *results.PAGES,
-    *model.PAGES,
+    *modelcheck.PAGES,
     *quality.PAGES,
     *payment.PAGES,
     *downloads.PAGES,

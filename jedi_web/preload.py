@@ -9,13 +9,7 @@ from importlib import import_module
 
 from django.conf import settings
 
-PAGES = (
-    "desk.participants.content",
-    "desk.why.content",
-    "analysis.modelcheck.page",
-    "analysis.results.page",
-    "rehearsal.outlook",
-)
+from desk.pages import PAGES
 
 
 def load_beside() -> None:
@@ -27,5 +21,6 @@ def load() -> None:
     """A worker's next image first: somebody may be waiting for it."""
     for path in settings.JEDI_STAGES:
         import_module(path.rpartition(".")[0])
-    for name in PAGES:
-        import_module(name)
+    for page in PAGES:
+        for name in page.preloads:
+            import_module(name)

@@ -1,7 +1,8 @@
-"""What a page of a study is: its address, who may open it, and its place in the study's menu."""
+"""What a page of a study is: its address, who may open it, and how menus and lists show it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,24 +18,47 @@ from studies.models import Study
 View = Callable[..., HttpResponseBase]
 
 
+@dataclass(frozen=True, kw_only=True)
+class MenuEntry(ABC):
+    """What menus and lists need to know about a page."""
+
+    title: str = ""
+    """Its name in the study's menu; pages without a title are not in it."""
+    is_often_opened: bool = False
+    """Whether lists of studies link to it; the other pages are one step further."""
+    preloads: tuple[str, ...] = ()
+    """Modules that it imports only when it is opened, for the server to load before anybody opens it."""
+
+    @abstractmethod
+    def address(self, study: Study) -> str:
+        """Where the menu leads."""
+
+
 @dataclass(frozen=True)
-class Page:
+class AdminPage(MenuEntry):
+    """A page of Django's admin that belongs to a study's menu too."""
+
+    find_address: Callable[[Study], str]
+
+    def address(self, study: Study) -> str:
+        return self.find_address(study)
+
+
+@dataclass(frozen=True)
+class Page(MenuEntry):
     """One address below a study's. Its view gets (request, study, **what the address holds)."""
 
     name: str
     """The page is `admin:study_<name>`."""
     path: str
     view: View
-    title: str = ""
-    """Its name in the study's menu; nameless pages are not in it."""
     edits: bool = False
     """Whether it takes the right to change the study."""
     posts: bool = False
     """Whether it changes something, and therefore takes a POST."""
 
-    @property
-    def url_name(self) -> str:
-        return f"admin:study_{self.name}"
+    def address(self, study: Study) -> str:
+        return address(study, self.name)
 
     def url(self, site: admin.AdminSite) -> URLPattern:
         return path(f"<int:pk>/{self.path}", site.admin_view(self.open), name=f"study_{self.name}")

@@ -97,7 +97,7 @@ def download(
 
 
 PAGES = (
-    Page("downloads", "downloads/", downloads, title="Downloads"),
+    Page("downloads", "downloads/", downloads, title="Downloads", is_often_opened=True),
     Page("gain_csv", "downloads/teaching-gain.csv", gain),
     Page("export_zip", "downloads/everything.zip", archive),
     Page("export_table", "downloads/<slug:table>.<slug:extension>", table),

@@ -70,7 +70,7 @@ def add_places(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 PAGES = (
-    Page("monitor", "monitor/", monitor, title="Monitor"),
+    Page("monitor", "monitor/", monitor, title="Monitor", is_often_opened=True),
     Page("monitor_news", "monitor/news/", news),
     Page("close_arm", "monitor/arms/<slug:arm>/close/", close_arm, edits=True, posts=True),
     Page("open_arm", "monitor/arms/<slug:arm>/open/", open_arm, edits=True, posts=True),

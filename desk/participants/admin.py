@@ -10,13 +10,13 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from desk.access.sharing import VisibleFilter
 from desk.base import wording
-from desk.base.pages import study_page
+from desk.base.pages import AdminPage, study_page
 from studies.models import Participant, Study
 from studies.read_only import ReadOnly
 
@@ -163,3 +163,17 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         if participant is None:
             raise Http404
         return participant
+
+
+def list_address(study: Study) -> str:
+    return f"{reverse('admin:studies_participant_changelist')}?study__id__exact={study.pk}"
+
+
+PAGES = (
+    AdminPage(
+        list_address,
+        title="Participants",
+        is_often_opened=True,
+        preloads=("desk.participants.content", "desk.why.content"),
+    ),
+)

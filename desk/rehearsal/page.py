@@ -106,7 +106,7 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 PAGES = (
-    Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal"),
+    Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal", preloads=("rehearsal.outlook",)),
     Page("rehearsal_state", "rehearsal/state/", state),
     Page("rehearse", "rehearsal/bots/", start_bots, edits=True, posts=True),
     Page("forecast", "rehearsal/forecast/", start_forecast, edits=True, posts=True),

@@ -28,6 +28,13 @@ def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpRespo
 
 
 PAGES = (
-    Page("results", "results/", results, title="Results"),
+    Page(
+        "results",
+        "results/",
+        results,
+        title="Results",
+        is_often_opened=True,
+        preloads=("analysis.results.page",),
+    ),
     Page("figure", "results/<slug:key>.<slug:form>", figure),
 )

@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import URLPattern, path
 from django.utils.html import format_html, format_html_join
 
+from desk import pages
 from desk.access.sharing import OwnedStudies, ShareInline
-from desk.base.pages import address
+from desk.base.pages import Page, address
 from desk.home.overview import with_counts
-from desk.pages import PAGES
 from desk.templatetags.desk import often_opened
 from studies.models import Study, StudyVersion
 
@@ -96,7 +96,8 @@ class StudyAdmin(OwnedStudies):
         check = path(
             "check/", self.admin_site.admin_view(self.check_new), name="studies_study_check"
         )
-        return [check, *(page.url(self.admin_site) for page in PAGES), *super().get_urls()]
+        own = (page for page in pages.PAGES if isinstance(page, Page))
+        return [check, *(page.url(self.admin_site) for page in own), *super().get_urls()]
 
     def formfield_for_dbfield(
         self, db_field: Field[Any, Any], request: HttpRequest, **options: Any

@@ -10,7 +10,7 @@ from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 
-from desk.base.pages import Page, address
+from desk.base.pages import AdminPage, Page, address
 from desk.versions.differences import Difference, differences
 from studies import states
 from studies.errors import StateNotAllowed
@@ -105,11 +105,17 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
     else:
         messages.success(request, f"The study is {study.state} now. {states.MEANING[study.state]}")
     came_from_monitor = request.POST.get("back") == "monitor"
-    setup = reverse("admin:studies_study_change", args=[study.pk])
-    return HttpResponseRedirect(address(study, "monitor") if came_from_monitor else setup)
+    return HttpResponseRedirect(
+        address(study, "monitor") if came_from_monitor else form_address(study)
+    )
+
+
+def form_address(study: Study) -> str:
+    return reverse("admin:studies_study_change", args=[study.pk])
 
 
 PAGES = (
+    AdminPage(form_address, title="Set-up"),
     Page("check", "check/", check, edits=True, posts=True),
     Page("state", "state/", state, edits=True, posts=True),
 )

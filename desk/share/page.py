@@ -115,6 +115,6 @@ def try_url(study: Study) -> str:
 
 
 PAGES = (
-    Page("share", "share/", share, title="Links"),
+    Page("share", "share/", share, title="Links", is_often_opened=True),
     Page("qr", "share/qr.svg", qr),
 )

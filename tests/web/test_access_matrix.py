@@ -214,7 +214,9 @@ def address_of_page(page: Page) -> str:
     return "/admin/studies/study/{study}/" + re.sub(r"<([^>]+)>", part, page.path)
 
 
-OF_PAGES = {f"admin/studies/study/<int:pk>/{page.path}": page for page in PAGES}
+OF_PAGES = {
+    f"admin/studies/study/<int:pk>/{page.path}": page for page in PAGES if isinstance(page, Page)
+}
 
 
 def routes(resolver: URLResolver | None = None, before: str = "") -> Iterator[str]:

@@ -1,0 +1,95 @@
+"""The table of pages: whatever is about a page follows from its row, also for one that nobody knows yet."""
+
+import sys
+from importlib.util import find_spec, module_from_spec
+
+import pytest
+
+from desk import pages
+from desk.base.pages import Page, study_page
+from tests.builders import make_study
+
+pytestmark = pytest.mark.django_db
+
+MARKED = 'href="{}" aria-current="page">{}</a>'
+
+
+def weather(request, study):
+    return study_page(request, study, "admin/desk/base/page.html", "Weather", {})
+
+
+def forget(request, study):
+    return weather(request, study)
+
+
+MADE_UP = (
+    Page("weather", "weather/", weather, title="Weather", is_often_opened=True),
+    Page("forget_weather", "weather/forget/", forget, edits=True, posts=True),
+)
+
+
+@pytest.fixture
+def with_made_up_page(monkeypatch, settings):
+    """The site as it would be with one more row in the table."""
+    monkeypatch.setattr(pages, "PAGES", (*pages.PAGES, *MADE_UP))
+    addresses = find_spec(settings.ROOT_URLCONF)
+    fresh = module_from_spec(addresses)
+    addresses.loader.exec_module(fresh)
+    monkeypatch.setitem(sys.modules, "addresses_with_made_up_page", fresh)
+    settings.ROOT_URLCONF = "addresses_with_made_up_page"
+
+
+@pytest.fixture
+def study():
+    return make_study(title="Moths")
+
+
+@pytest.mark.usefixtures("with_made_up_page")
+def test_a_page_that_is_one_row_is_opened_through_the_menu(researcher, study):
+    address = f"/admin/studies/study/{study.pk}/weather/"
+    setup = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
+    assert f'<li><a href="{address}">Weather</a></li>' in setup
+    page = researcher.get(address).content.decode()
+    assert "<h1>Weather of Moths</h1>" in page
+    assert MARKED.format(address, "Weather") in page
+
+
+@pytest.mark.usefixtures("with_made_up_page")
+def test_a_page_that_is_one_row_is_in_the_lists_of_studies(researcher, study):
+    address = f"/admin/studies/study/{study.pk}/weather/"
+    assert f'<a href="{address}" aria-label="Weather of Moths">' in home(researcher)
+    listed = researcher.get("/admin/studies/study/").content.decode()
+    assert f'<a href="{address}">Weather</a>' in listed
+
+
+@pytest.mark.usefixtures("with_made_up_page")
+def test_a_page_that_writes_refuses_to_be_only_looked_at(researcher, study):
+    address = f"/admin/studies/study/{study.pk}/weather/forget/"
+    assert researcher.get(address).status_code == 405
+    assert researcher.post(address).status_code == 200
+
+
+def home(researcher) -> str:
+    return researcher.get("/admin/").content.decode()
+
+
+def test_the_menu_has_the_pages_in_the_order_of_the_table(researcher, study):
+    page = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
+    menu = page[page.index('class="study-menu"') : page.index('class="state ')]
+    titles = [row.title for row in pages.PAGES if row.title]
+    places = [menu.index(f">{title}</a>") for title in titles]
+    assert places == sorted(places)
+    assert titles[:2] == ["Set-up", "Preview"]
+    assert titles.index("Participants") < titles.index("Results")
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in pages.PAGES if row.title], ids=lambda row: row.title
+)
+def test_every_page_of_the_menu_marks_itself_there(researcher, study, row):
+    address = row.address(study)
+    assert MARKED.format(address, row.title) in researcher.get(address).content.decode()
+
+
+def test_what_a_page_has_preloaded_is_there_to_be_imported():
+    assert [name for row in pages.PAGES for name in row.preloads if not find_spec(name)] == []
