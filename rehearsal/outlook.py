@@ -10,11 +10,11 @@ from analysis import stats
 from analysis.charts import figures
 from analysis.charts.shapes import svg
 from analysis.charts.words import points, points_interval, share, title_of
+from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 from studies.models import Study
 from studies.models.versions import configuration_hash
 
 from .models import Rehearsal
-from .power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 
 ASSUMPTIONS = (
     "Workers learn by the paper's rule, with the learning rate of the study, and forget by the span that the "

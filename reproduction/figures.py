@@ -22,7 +22,7 @@ from analysis.charts.figures import (
     value_axis,
 )
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
-from analysis.stats import Summary
+from analysis.stats import SampleSummary
 from teaching.engine.arrays import FloatArray
 
 from .summaries import Curve
@@ -94,7 +94,7 @@ class Dots:
     """A row of a dot plot: one mean with its interval for each of the same teachers."""
 
     name: str
-    means: Sequence[Summary]
+    means: Sequence[SampleSummary]
 
 
 def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) -> Drawing:
@@ -120,7 +120,7 @@ def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) 
     return Drawing(WIDTH, floor + 44, title, shapes)
 
 
-def _dot(place: int, summary: Summary, across: Scale, y: float) -> list[Shape]:
+def _dot(place: int, summary: SampleSummary, across: Scale, y: float) -> list[Shape]:
     if summary.mean is None:
         return []
     shapes: list[Shape] = []

@@ -15,7 +15,7 @@ from analysis.charts.figures import (
     signed_points,
     signed_tick,
 )
-from analysis.stats import Summary, summarise
+from analysis.stats import SampleSummary, summarise
 
 from . import conditions
 from .arms import ARMS, AS_PRINTED, DEFAULT, JEDI
@@ -83,7 +83,7 @@ def _material(experiment: Humans, results: Results, material: Material) -> Secti
     )
 
 
-def _summary(results: Results, material: Material, arm: Condition, name: str) -> Summary:
+def _summary(results: Results, material: Material, arm: Condition, name: str) -> SampleSummary:
     return summarise(results.values(cell_of(material.title, arm), name))
 
 

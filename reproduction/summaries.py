@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from analysis.charts.figures import with_minus
-from analysis.stats import CONFIDENCE, Summary, summarise
+from analysis.stats import CONFIDENCE, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
 NOTHING = "–"
@@ -48,7 +48,7 @@ def curve_rows(curves: Sequence[Curve]) -> list[list[object]]:
     ]
 
 
-def with_interval(summary: Summary, digits: int) -> str:
+def with_interval(summary: SampleSummary, digits: int) -> str:
     """24.3 [22.1, 26.6]."""
     if summary.mean is None:
         return NOTHING
@@ -58,7 +58,7 @@ def with_interval(summary: Summary, digits: int) -> str:
     return with_minus(text)
 
 
-def in_deviations(published: float, summary: Summary) -> str:
+def in_deviations(published: float, summary: SampleSummary) -> str:
     """How far a published single run lies from our mean, in standard deviations between seeds."""
     if summary.mean is None or not summary.sd:
         return NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.stats import Summary, summarise
+from analysis.stats import SampleSummary, summarise
 
 from .conditions import SEPARATOR
 from .experiment import Results, Row
@@ -37,8 +37,8 @@ class Verdict:
 
     kind: Kind
     share: Share | None
-    over_rt: Summary
-    over_jedi: Summary
+    over_rt: SampleSummary
+    over_jedi: SampleSummary
 
     @property
     def bar(self) -> float | None:
@@ -87,7 +87,7 @@ def points(values: list[float], others: list[float]) -> list[float]:
     return [100 * (a - b) for a, b in zip(values, others, strict=True)]
 
 
-def is_below_zero(difference: Summary) -> bool:
+def is_below_zero(difference: SampleSummary) -> bool:
     """Whether a difference is below zero beyond its interval."""
     return difference.interval is not None and difference.interval.high < 0
 

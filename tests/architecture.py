@@ -34,10 +34,11 @@ LAYERS: dict[str, set[str]] = {
         "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts",
     },
-    "datasets": {"jobs", "studies", "teaching", "teaching.engine"},
+    "datasets": {"jobs", "studies", "teaching", "teaching.engine", "analysis.stats"},
     "desk": {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation",
-        "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck", "rehearsal",
+        "analysis.stats", "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck",
+        "rehearsal",
     },
     "demo": {"studies", "datasets"},
     "reproduction": {

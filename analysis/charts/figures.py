@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analysis.stats import TOO_FEW, Box, Interval, Summary, box
+from analysis.stats import TOO_FEW, Box, Interval, SampleSummary, box
 
 from .shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
 
@@ -27,14 +27,14 @@ class ArmValues:
 
     name: str
     values: Sequence[float]
-    summary: Summary
+    summary: SampleSummary
 
 
 @dataclass(frozen=True)
 class ArmAccuracies:
     name: str
-    first_seen: Summary
-    evaluation: Summary
+    first_seen: SampleSummary
+    evaluation: SampleSummary
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def upright_box(
     ]
 
 
-def mean_mark(summary: Summary, x: float, scale: Scale) -> list[Shape]:
+def mean_mark(summary: SampleSummary, x: float, scale: Scale) -> list[Shape]:
     if summary.mean is None:
         return []
     shapes: list[Shape] = []
@@ -283,7 +283,7 @@ def accuracy_plot(title: str, arms: Sequence[ArmAccuracies]) -> Drawing:
     return Drawing(WIDTH, floor + 48, title, shapes)
 
 
-def extent(summary: Summary) -> list[float]:
+def extent(summary: SampleSummary) -> list[float]:
     if summary.interval:
         return [summary.interval.low, summary.interval.high]
     return [] if summary.mean is None else [summary.mean]
@@ -303,7 +303,7 @@ def accuracy_row(place: int, arm: ArmAccuracies, y: float, scale: Scale) -> list
 
 
 def lying_interval(
-    place: int, summary: Summary, y: float, scale: Scale, style: str, label_shift: float
+    place: int, summary: SampleSummary, y: float, scale: Scale, style: str, label_shift: float
 ) -> list[Shape]:
     shapes: list[Shape] = []
     value = summary.mean or 0.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.stats import Interval, Summary, summarise, wilson_interval
+from analysis.stats import Interval, SampleSummary, summarise, wilson_interval
 
 Floats = NDArray[np.float64]
 
@@ -75,6 +75,6 @@ def losses_by_worker(
     }
 
 
-def advantage(losses: Sequence[float], baseline: Sequence[float]) -> Summary:
+def advantage(losses: Sequence[float], baseline: Sequence[float]) -> SampleSummary:
     """How much lower the loss is than a baseline's, worker by worker; above 0 the model predicts better."""
     return summarise([b - a for a, b in zip(losses, baseline, strict=True)])

@@ -119,7 +119,7 @@ def loss_row(arm: Arm) -> dict[str, Any]:
     }
 
 
-def with_interval(summary: stats.Summary) -> str:
+def with_interval(summary: stats.SampleSummary) -> str:
     value = decimal(summary.mean, 3)
     if summary.interval is None:
         return value

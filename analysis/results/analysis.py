@@ -15,11 +15,11 @@ REFERENCE = "jedi"
 class Analysis:
     """One measure compared over the arms that have enough participants."""
 
-    summaries: dict[str, stats.Summary]
+    summaries: dict[str, stats.SampleSummary]
     reference: str | None
-    welch: stats.Test | None
-    kruskal: stats.Test | None
-    comparisons: dict[str, stats.Comparison]
+    welch: stats.HypothesisTest | None
+    kruskal: stats.HypothesisTest | None
+    comparisons: dict[str, stats.PairwiseComparison]
 
 
 def analyse(numbers: Numbers, measure: str) -> Analysis:
@@ -37,7 +37,7 @@ def analyse(numbers: Numbers, measure: str) -> Analysis:
 
 def compare_with(
     reference: str | None, arms: Sequence[str], values: dict[str, tuple[float, ...]]
-) -> dict[str, stats.Comparison]:
+) -> dict[str, stats.PairwiseComparison]:
     """The reference against each other arm, corrected over all of these comparisons."""
     if reference is None or reference not in arms:
         return {}

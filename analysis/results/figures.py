@@ -107,7 +107,7 @@ def accuracy_figure(numbers: Numbers) -> Figure:
     return Figure("accuracy", title, caption, figures.accuracy_plot(title, arms), header, rows)
 
 
-def with_limits(summary: stats.Summary) -> list[Cell]:
+def with_limits(summary: stats.SampleSummary) -> list[Cell]:
     interval = summary.interval
     limits = [interval.low, interval.high] if interval else [None, None]
     return [summary.mean, *limits]

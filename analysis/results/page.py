@@ -105,13 +105,13 @@ def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def welch_words(test: stats.Test | None) -> str:
+def welch_words(test: stats.HypothesisTest | None) -> str:
     if test is None:
         return "not possible: it needs two teachers with enough participants, and spread in each."
     return f"F({test.df:.0f}, {test.df2:.1f}) = {test.statistic:.2f}, {p_words(test.p)}"
 
 
-def kruskal_words(test: stats.Test | None) -> str:
+def kruskal_words(test: stats.HypothesisTest | None) -> str:
     if test is None:
         return (
             "not possible: it needs two teachers with enough participants, and values that differ."
@@ -119,7 +119,7 @@ def kruskal_words(test: stats.Test | None) -> str:
     return f"H({test.df:.0f}) = {test.statistic:.2f}, {p_words(test.p)}"
 
 
-def comparison_words(title: str, pair: stats.Comparison) -> dict[str, str]:
+def comparison_words(title: str, pair: stats.PairwiseComparison) -> dict[str, str]:
     test = pair.test
     return {
         "title": title,

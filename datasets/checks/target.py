@@ -5,7 +5,6 @@ repeated inside each fold, on the other folds only. The accuracy is thus that of
 nothing had seen.
 """
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
+from analysis.stats import wilson_interval
 from datasets.extractors import EXTRACTORS, Description, Extractor, FloatArray, IntArray
 from datasets.extractors.base import (
     BadDescriptions,
@@ -32,8 +32,6 @@ FOLDS = 5
 # classes that a plane separates would take ever longer concepts, under which all examples look
 # equally certain and the teacher has nothing left to choose by.
 PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
-# The normal quantile of a 95 % interval.
-QUANTILE = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -207,20 +205,12 @@ def best_of(candidates: Sequence[Candidate]) -> str:
     return max(measured, key=lambda row: row[:2])[2]
 
 
-def wilson(right: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share: right among the values even at 0 and n."""
-    if n == 0:
-        return 0.0, 1.0
-    z2 = QUANTILE**2
-    middle = (right + z2 / 2) / (n + z2)
-    half = QUANTILE / (n + z2) * math.sqrt(right * (n - right) / n + z2 / 4)
-    # At the ends the bound is the end itself, whatever rounding says.
-    return (middle - half if right > 0 else 0.0), (middle + half if right < n else 1.0)
-
-
 def share(right: int, n: int) -> Share:
-    """`right` of n with its interval."""
-    return Share(right / n, *wilson(right, n), n)
+    """`right` of n with Wilson's 95 % interval."""
+    interval = wilson_interval(right, n)
+    if interval is None:
+        raise BadDescriptions("There are no images to count; add images.")
+    return Share(right / n, interval.low, interval.high, n)
 
 
 def stratified_folds(labels: FloatArray, seed: int, folds: int = FOLDS) -> IntArray:
@@ -289,11 +279,11 @@ def _accuracy(scores: FloatArray, labels: FloatArray, fold: IntArray) -> Accurac
     # A tie answers +1, as everywhere.
     right = (chosen >= 0) == (labels > 0)
     by_penalty = losses.mean(axis=1)
-    low, high = wilson(int(right.sum()), len(labels))
+    correct = share(int(right.sum()), len(labels))
     return Accuracy(
-        mean=float(right.mean()),
-        low=low,
-        high=high,
+        mean=correct.mean,
+        low=correct.low,
+        high=correct.high,
         log_loss=float(np.logaddexp(0, -labels * chosen).mean()),
         folds=tuple(float(right[fold == number].mean()) for number in range(int(fold.max()) + 1)),
         confusion=_confusion(labels, chosen),

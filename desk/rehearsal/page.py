@@ -12,7 +12,7 @@ from rehearsal.models import Rehearsal
 from studies.models import Participant, Study
 
 if TYPE_CHECKING:
-    from rehearsal.power import Question
+    from analysis.stats.power import Question
 
 # How many of the last rehearsals the page lists.
 LISTED = 8
@@ -32,7 +32,7 @@ class PowerForm(forms.Form):
     power = forms.FloatField(label="Power, %", min_value=10, max_value=99.9, initial=80)
 
     def question(self) -> "Question":
-        from rehearsal.power import Question
+        from analysis.stats.power import Question
 
         values = self.cleaned_data
         return Question(values["effect"] / 100, values["alpha"], values["power"] / 100)

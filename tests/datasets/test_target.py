@@ -4,8 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from datasets.checks.target import (
@@ -16,7 +14,6 @@ from datasets.checks.target import (
     fit_target,
     neighbour_accuracy,
     stratified_folds,
-    wilson,
     with_bias,
 )
 from datasets.extractors import EXTRACTORS, BadDescriptions, Cancelled, Extractor, Fitted, weights
@@ -161,24 +158,6 @@ def test_the_same_seed_gives_the_same_accuracy():
     first, second = (accuracy_of_features(features, labels, seed=4).as_json() for _ in range(2))
     assert first == second
     assert first != accuracy_of_features(features, labels, seed=5).as_json()
-
-
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    hits = [
-        low <= 0.9 <= high
-        for low, high in (wilson(int(right), 60) for right in rng.binomial(60, 0.9, 2000))
-    ]
-    assert 0.92 < np.mean(hits) < 0.98
-
-
-@given(st.integers(1, 400), st.data())
-def test_wilsons_bounds_solve_its_equation(n, data):
-    right = data.draw(st.integers(0, n))
-    for bound in wilson(right, n):
-        apart = abs(right / n - bound)
-        expected = 1.959963984540054 * (bound * (1 - bound) / n) ** 0.5
-        assert apart == pytest.approx(expected, abs=1e-7)
 
 
 def test_perfect_accuracy_still_has_an_interval():

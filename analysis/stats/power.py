@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
+
+from .comparisons import welch_p_values
+from .intervals import CONFIDENCE
+from .spread import TOO_FEW
 
 Floats = NDArray[np.float64]
 
@@ -48,6 +52,14 @@ def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:
     return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
 
 
+def detectable_effect(n: int, power: float = 0.8) -> float | None:
+    """The effect, in standard deviations, that two arms of n find with this power at the 5 % level."""
+    if n < TOO_FEW:
+        return None
+    z = special.ndtri((1 + CONFIDENCE) / 2) + special.ndtri(power)
+    return float(z) * math.sqrt(2 / n)
+
+
 def needed_by_formula(question: Question, sd: float) -> int | None:
     """The fewest workers per arm whose power is enough; None beyond MOST."""
     return fewest(
@@ -74,21 +86,8 @@ def power_by_drawing(n: int, question: Question, first: Floats, second: Floats, 
         count = min(at_once, DRAWS - start)
         a = rng.choice(first - first.mean(), size=(count, n)) + question.effect
         b = rng.choice(second - second.mean(), size=(count, n))
-        found += int((_welch_p(a, b) < question.alpha).sum())
+        found += int((welch_p_values(a, b) < question.alpha).sum())
     return found / DRAWS
-
-
-def _welch_p(a: Floats, b: Floats) -> Floats:
-    """Two-sided p values (k,) of samples (k, n); 1 where neither side varies and the means are equal."""
-    n = a.shape[1]
-    va, vb = a.var(axis=1, ddof=1) / n, b.var(axis=1, ddof=1) / n
-    spread = va + vb
-    difference = a.mean(axis=1) - b.mean(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(difference) / np.sqrt(spread)
-        df = spread**2 * (n - 1) / (va**2 + vb**2)
-    p = 2 * stats.t.sf(t, df)
-    return np.asarray(np.where(spread > 0, p, np.where(difference == 0, 1.0, 0.0)))
 
 
 def needed_by_drawing(
