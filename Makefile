@@ -53,10 +53,11 @@ lint: $(VENV)/.installed-dev
 
 # A file's tests run in one process, and so do all that need a deployed site (tests/conftest.py): what is costly is
 # made once. The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
-# may stumble over a busy machine: what failed is tried once more, alone, and must pass then.
+# may stumble over a busy machine: what failed is tried once more, alone, must pass then, and is named at the end.
+SECOND_TRY = $(BIN)/pytest --last-failed --last-failed-no-failures none
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser
-	$(BIN)/pytest -n 2 tests/browser || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser
+	$(BIN)/pytest -n 2 tests/browser || $(SECOND_TRY) tests/browser
 
 # Chromium for the browser tests, from the system's packages when we may install them.
 browser:
@@ -71,8 +72,8 @@ engines: $(VENV)/.installed-dev
 		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
 			-o DPkg::Lock::Timeout=300 firefox-esr webkit2gtk-driver xvfb fonts-dejavu-core; \
 	} || { echo "Install Firefox and WebKit (apt-get install firefox-esr webkit2gtk-driver xvfb) and run make engines again."; exit 1; }
-	$(BIN)/pytest -n 2 tests/browser --engine firefox || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser --engine firefox
-	$(BIN)/pytest -n 2 tests/browser --engine webkit || $(BIN)/pytest --last-failed --last-failed-no-failures none tests/browser --engine webkit
+	$(BIN)/pytest -n 2 tests/browser --engine firefox || $(SECOND_TRY) tests/browser --engine firefox
+	$(BIN)/pytest -n 2 tests/browser --engine webkit || $(SECOND_TRY) tests/browser --engine webkit
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.engine
