@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
+from tests.second_try import pytest_terminal_summary  # noqa: F401 - a hook
 from tests.site import Site, running_site
 from tests.worker import Worker
 
@@ -31,10 +32,13 @@ PHONE: dict[str, Any] = {
 }
 # A round of two pictures takes two seconds.
 QUICK = {"memory_extra_seconds": 0, "memory_max_length": 2}
+# Long enough to look at the display itself, on any machine; a reload leaves it.
+LONG_DISPLAY = {"memory_extra_seconds": 60}
 
 Visit = Callable[..., Visitor]
 MakeStudy = Callable[..., str]
 Join = Callable[..., Worker]
+AtQuestion = Callable[..., Visitor]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -120,3 +124,16 @@ def visit(site: Site, browser: Browser) -> Iterator[Visit]:
     for visitor in visitors:
         visitor.context.close()
     assert not faults, "\n".join(faults)
+
+
+@pytest.fixture
+def at_question(visit: Visit, join: Join) -> AtQuestion:
+    """Opens a browser at the first picture to classify in a stage."""
+
+    def open_browser(stage: str = "teaching", slug: str = "", **options: Any) -> Visitor:
+        visitor = visit(f"/w/{join(stage, slug).token}/", **options)
+        visitor.begin()
+        visitor.look_at_the_picture()
+        return visitor
+
+    return open_browser

@@ -77,7 +77,7 @@ class Camera:
 
     def take(self, visitor: Visitor) -> Image.Image:
         visitor.page.mouse.move(0, 0)
-        visitor.page.evaluate("() => document.getAnimations().forEach((a) => a.finish())")
+        visitor.finish_animations()
         picture = Image.open(io.BytesIO(visitor.page.screenshot()))
         visitor.context.close()
         return picture.convert("RGB")

@@ -9,13 +9,11 @@ from playwright.sync_api import Page
 from tests.site import Site
 
 from . import records
-from .conftest import PHONE, Join, MakeStudy, Visit
+from .conftest import LONG_DISPLAY, PHONE, Join, MakeStudy, Visit
 from .hands import Keyboard
 from .visitor import Visitor
 
 AXE = Axe()
-# Long enough to look at the display itself; a reload leaves it.
-LONG_DISPLAY = {"memory_extra_seconds": 60}
 
 
 class Opener:
@@ -184,9 +182,7 @@ def assert_axe_finds_nothing(visitor: Visitor) -> None:
         return
     for scheme in ("light", "dark"):
         visitor.page.emulate_media(color_scheme=scheme)
-        visitor.page.evaluate(
-            "() => document.getAnimations().forEach((a) => a.playState === 'paused' || a.finish())"
-        )
+        visitor.finish_animations()
         results = AXE.run(visitor.page)
         assert results.violations_count == 0, f"{scheme}: {results.generate_report()}"
 

@@ -59,6 +59,7 @@ def test_a_researcher_sees_a_participant_and_downloads_the_gain(
     person = visitor.page.locator("#result_list tr", has_text=code)
     assert "done" in person.inner_text()
     person.get_by_role("link", name=code).click()
+    visitor.page.wait_for_load_state()
     history = visitor.text("#content")
     assert code in history
     images = visitor.page.locator("#content img")

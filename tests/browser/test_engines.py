@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.site import Site
 
-from .conftest import DESKTOP, PHONE, Join, MakeStudy, Visit
+from .conftest import DESKTOP, PHONE, AtQuestion, Join, MakeStudy, Visit
 from .researcher import NAME, sign_in
 from .visitor import Visitor
 
@@ -49,6 +49,7 @@ def test_a_dialog_is_as_tall_as_its_words(visit: Visit, join: Join) -> None:
     visitor = visit(f"/w/{join('consent').token}/", **PHONE)
     visitor.page.click("#consent-decline")
     visitor.page.wait_for_selector("#consent-dialog[open]")
+    visitor.finish_animations()
     dialog = visitor.page.locator("#consent-dialog").bounding_box()
     last = visitor.page.locator("#consent-dialog .actions").bounding_box()
     assert dialog["height"] < visitor.page.viewport_size["height"] / 2
@@ -57,11 +58,9 @@ def test_a_dialog_is_as_tall_as_its_words(visit: Visit, join: Join) -> None:
 
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_the_picture_stays_where_it_is_when_the_answer_comes(
-    device: dict, visit: Visit, join: Join
+    device: dict, at_question: AtQuestion
 ) -> None:
-    visitor = visit(f"/w/{join('teaching').token}/", **device)
-    visitor.begin()
-    visitor.look_at_the_picture()
+    visitor = at_question("teaching", **device)
     asked = visitor.page.locator(".specimen").bounding_box()
     visitor.page.click("#choice-1")
     visitor.see("teaching-feedback")

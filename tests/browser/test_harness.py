@@ -1,7 +1,5 @@
 """The watch over the pages itself: what must fail a test is seen."""
 
-import re
-
 from playwright.sync_api import Browser
 
 from .visitor import Visitor
@@ -21,10 +19,10 @@ def test_every_kind_of_fault_is_noticed(site, browser: Browser) -> None:
           return fetch("http://localhost:9/elsewhere").catch(() => {});
         }"""
     )
-    visitor.page.wait_for_function("() => new Promise((resolve) => setTimeout(resolve, 50, true))")
-    faults = "\n".join(visitor.faults)
+    visitor.wait_for_faults(
+        "console warning: a warning",
+        "page error: .*a page error",
+        "refused by the policy: script-src",
+        "refused by the policy: connect-src",
+    )
     context.close()
-    assert "console warning: a warning" in faults
-    assert re.search("page error: .*a page error", faults)
-    assert "refused by the policy: script-src" in faults
-    assert "refused by the policy: connect-src" in faults

@@ -44,6 +44,8 @@ def test_the_monitor_refreshes_by_itself_and_keeps_the_readers_place(
     page.get_by_role("link", name="To be watched").click()
     page.clock.install()
     page.get_by_role("link", name="Monitor").click()
+    # Its script has set the clock by which it refreshes.
+    page.wait_for_load_state()
     row = page.locator("#people tbody tr")
     assert row.count() == 1
     page.fill("#more-places", "77")
@@ -85,9 +87,8 @@ def test_a_workers_page_tells_what_happens_around_the_tasks(
     # At once, because a page that is left may never come back.
     assert events_of(site, worker.token, 2) == [("opened", position, ""), ("hidden", position, "")]
     page.evaluate(HIDE, False)
-    with visitor.expecting("page error"):
+    with visitor.expecting("page error"), page.expect_event("pageerror"):
         page.evaluate("() => { Promise.reject(new TypeError('no picture')); }")
-        page.wait_for_timeout(50)
     page.clock.fast_forward(4000)
     *_, shown, error = events_of(site, worker.token, 4)
     assert (shown[0], error[0]) == ("shown", "error")

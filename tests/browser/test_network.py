@@ -7,7 +7,7 @@ from playwright.sync_api import Route
 from tests.site import Site
 
 from . import records
-from .conftest import Join, Visit
+from .conftest import AtQuestion, Join, Visit
 from .server import mortal_server
 from .visitor import Visitor
 
@@ -15,15 +15,14 @@ TROUBLE = r"Failed to load resource|ERR_"
 BUSY = {"error": {"code": "busy", "message": "Send it again.", "fields": {}}}
 
 
-def at_a_question(visit: Visit, join: Join, stage: str = "teaching", **options: int) -> Visitor:
-    visitor = visit(f"/w/{join(stage).token}/", **options)
-    visitor.begin()
-    visitor.look_at_the_picture()
-    return visitor
-
-
 def see_trouble_go(visitor: Visitor) -> None:
     visitor.page.wait_for_selector("#trouble", state="hidden")
+
+
+def lose_the_reply(route: Route) -> None:
+    """The server has stored the answer, and the page never hears of it."""
+    route.fetch()
+    route.abort()
 
 
 def assert_answered_once(site: Site, visitor: Visitor, position: int, label: str) -> None:
@@ -31,9 +30,9 @@ def assert_answered_once(site: Site, visitor: Visitor, position: int, label: str
 
 
 def test_without_a_network_the_page_waits_kindly_and_goes_on_by_itself(
-    site: Site, visit: Visit, join: Join
+    site: Site, at_question: AtQuestion
 ) -> None:
-    visitor = at_a_question(visit, join)
+    visitor = at_question()
     position, label = visitor.position, visitor.classes()[0]
     with visitor.expecting(TROUBLE):
         visitor.context.set_offline(True)
@@ -51,9 +50,9 @@ def test_without_a_network_the_page_waits_kindly_and_goes_on_by_itself(
 
 
 def test_a_request_that_fails_once_is_sent_again_without_a_word(
-    site: Site, visit: Visit, join: Join
+    site: Site, at_question: AtQuestion
 ) -> None:
-    visitor = at_a_question(visit, join)
+    visitor = at_question()
     position, label = visitor.position, visitor.classes()[1]
     visitor.page.route("**/answers/", lambda route: route.abort(), times=1)
     with visitor.expecting(TROUBLE):
@@ -62,17 +61,16 @@ def test_a_request_that_fails_once_is_sent_again_without_a_word(
     assert_answered_once(site, visitor, position, label)
 
 
-def test_an_answer_whose_reply_is_lost_counts_once(site: Site, visit: Visit, join: Join) -> None:
-    visitor = at_a_question(visit, join)
+def test_an_answer_whose_reply_is_lost_counts_once(site: Site, at_question: AtQuestion) -> None:
+    visitor = at_question()
     position, label = visitor.position, visitor.classes()[0]
     lost: list[str] = []
 
-    def lose_the_reply(route: Route) -> None:
+    def note_and_lose_the_reply(route: Route) -> None:
         lost.append(route.request.post_data or "")
-        route.fetch()
-        route.abort()
+        lose_the_reply(route)
 
-    visitor.page.route("**/answers/", lose_the_reply, times=2)
+    visitor.page.route("**/answers/", note_and_lose_the_reply, times=2)
     with visitor.expecting(TROUBLE):
         visitor.page.click("#choice-1")
         visitor.see("teaching-feedback")
@@ -84,14 +82,9 @@ def test_an_answer_whose_reply_is_lost_counts_once(site: Site, visit: Visit, joi
     assert visitor.text("#feedback-label") == first.label
 
 
-def test_a_lost_reply_in_the_test_skips_no_picture(site: Site, visit: Visit, join: Join) -> None:
-    visitor = at_a_question(visit, join, "evaluation")
+def test_a_lost_reply_in_the_test_skips_no_picture(at_question: AtQuestion) -> None:
+    visitor = at_question("evaluation")
     position = visitor.position
-
-    def lose_the_reply(route: Route) -> None:
-        route.fetch()
-        route.abort()
-
     visitor.page.route("**/answers/", lose_the_reply, times=1)
     with visitor.expecting(TROUBLE):
         visitor.page.click("#choice-1")
@@ -105,11 +98,6 @@ def test_a_lost_reply_to_the_display_still_shows_the_pictures(
     visitor = visit(f"/w/{join('memory').token}/")
     visitor.pass_check()
     visitor.begin()
-
-    def lose_the_reply(route: Route) -> None:
-        route.fetch()
-        route.abort()
-
     visitor.page.route("**/exposures/", lose_the_reply, times=1)
     with visitor.expecting(TROUBLE):
         visitor.page.click("#memory-show:enabled")
@@ -120,8 +108,8 @@ def test_a_lost_reply_to_the_display_still_shows_the_pictures(
     assert row.exposures == 2
 
 
-def test_a_busy_server_is_asked_again(site: Site, visit: Visit, join: Join) -> None:
-    visitor = at_a_question(visit, join)
+def test_a_busy_server_is_asked_again(site: Site, at_question: AtQuestion) -> None:
+    visitor = at_question()
     position, label = visitor.position, visitor.classes()[0]
     visitor.page.route("**/answers/", lambda route: route.fulfill(status=503, json=BUSY), times=2)
     with visitor.expecting("503"):
@@ -130,8 +118,8 @@ def test_a_busy_server_is_asked_again(site: Site, visit: Visit, join: Join) -> N
     assert_answered_once(site, visitor, position, label)
 
 
-def test_a_person_need_not_wait_for_the_next_attempt(site: Site, visit: Visit, join: Join) -> None:
-    visitor = at_a_question(visit, join)
+def test_a_person_need_not_wait_for_the_next_attempt(site: Site, at_question: AtQuestion) -> None:
+    visitor = at_question()
     position, label = visitor.position, visitor.classes()[0]
 
     def ask_for_patience(route: Route) -> None:
@@ -161,10 +149,10 @@ def test_a_page_that_opens_without_its_server_goes_on_when_it_is_back(
 
 
 def test_the_session_goes_on_when_a_killed_server_is_started_again(
-    site: Site, visit: Visit, join: Join
+    site: Site, at_question: AtQuestion
 ) -> None:
     with mortal_server(site) as server:
-        visitor = at_a_question(visit, join, port=server.port)
+        visitor = at_question(port=server.port)
         position, label = visitor.position, visitor.classes()[1]
         server.kill()
         with visitor.expecting(TROUBLE):

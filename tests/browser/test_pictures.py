@@ -6,7 +6,7 @@ from playwright.sync_api import Route
 from tests.site import Site
 
 from . import records
-from .conftest import Join, MakeStudy, Visit
+from .conftest import LONG_DISPLAY, AtQuestion, Join, MakeStudy, Visit
 from .hands import Mouse
 from .visitor import Visitor
 
@@ -34,12 +34,15 @@ def try_again(visitor: Visitor, button: str) -> None:
     visitor.page.evaluate("button => document.querySelector(button)?.click()", button)
 
 
-def test_the_display_waits_until_every_picture_is_decoded(visit: Visit, join: Join) -> None:
+def test_the_display_waits_until_every_picture_is_decoded(
+    visit: Visit, join: Join, study: MakeStudy
+) -> None:
     # The second round of a person who comes back: neither the check nor the introduction has its pictures.
-    worker = join("memory", answers=1)
+    worker = join("memory", study(**LONG_DISPLAY), answers=1)
     visitor = visit()
     held: list[Route] = []
-    late = worker.task()["images"][1]["url"]
+    task = worker.task()
+    late = task["images"][1]["url"]
     visitor.page.route(f"**{late}", lambda route: held.append(route))
     visitor.open(f"/w/{worker.token}/")
     visitor.see("memory-ready")
@@ -50,7 +53,7 @@ def test_the_display_waits_until_every_picture_is_decoded(visit: Visit, join: Jo
     held[0].continue_()
     visitor.page.click("#memory-show:enabled")
     visitor.see("memory-display")
-    (display,) = visitor.displays(worker.task()["position"])
+    (display,) = visitor.displays(task["position"])
     assert display["areDecoded"]
     assert len(display["pictures"]) == 2
 
@@ -62,11 +65,10 @@ def test_two_pictures_are_shown_for_three_seconds_with_the_settings_of_the_paper
     assert "practice" in visitor.text("[data-screen]")
     visitor.begin()
     visitor.see("memory-ready")
+    position = visitor.position
     assert visitor.text(".eyebrow") == "Practice"
     assert "for 3 seconds" in visitor.text("[data-screen]")
     visitor.page.click("#memory-show:enabled")
-    visitor.see("memory-display")
-    position = visitor.position
     visitor.see("memory-recall")
     assert not visitor.page.query_selector("[data-screen=memory-display]")
     Mouse(visitor).arrange(visitor.shown_order(position))
@@ -136,18 +138,13 @@ def test_the_check_tells_of_pictures_that_do_not_load_and_recovers(
     assert visitor.page.get_attribute("#check-pictures", "data-state") == "good"
 
 
-def test_the_next_image_is_loaded_while_the_feedback_is_read(visit: Visit, join: Join) -> None:
-    worker = join("teaching")
-    visitor = visit(f"/w/{worker.token}/")
-    visitor.begin()
-    visitor.look_at_the_picture()
+def test_the_next_image_is_loaded_while_the_feedback_is_read(at_question: AtQuestion) -> None:
+    visitor = at_question("teaching")
     with visitor.page.expect_response("**/answers/") as reply:
         visitor.page.click("#choice-1")
     following = reply.value.json()["task"]["image"]["url"]
     visitor.see("teaching-feedback")
-    visitor.page.wait_for_function(
-        "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=following
-    )
+    visitor.wait_until_loaded(following)
     visitor.see("teaching-feedback")
     loaded = len([r for r in visitor.requests if r.url.endswith(following)])
     visitor.page.click("#feedback-continue")
@@ -158,15 +155,14 @@ def test_the_next_image_is_loaded_while_the_feedback_is_read(visit: Visit, join:
 
 def test_the_next_image_of_the_test_is_loaded_before_the_answer(visit: Visit, join: Join) -> None:
     worker = join("evaluation")
-    (following,) = worker.task()["prefetch"]
+    task = worker.task()
+    (following,) = task["prefetch"]
     visitor = visit(f"/w/{worker.token}/")
     visitor.begin()
     visitor.look_at_the_picture()
-    visitor.page.wait_for_function(
-        "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=following
-    )
+    visitor.wait_until_loaded(following)
     visitor.page.click("#choice-1")
-    visitor.see_position("evaluation", worker.task()["position"])
+    visitor.see_position("evaluation", task["position"] + 1)
     visitor.look_at_the_picture()
     assert visitor.page.get_attribute(".specimen-image", "src").endswith(following)
     assert len([r for r in visitor.requests if r.url.endswith(following)]) == 1

@@ -6,9 +6,10 @@ import re
 from playwright.sync_api import Response
 
 from tests.site import Site
+from tests.worker import Worker
 
 from . import records
-from .conftest import Join, Visit
+from .conftest import AtQuestion, Join, Visit
 from .visitor import Visitor
 
 LATE_WORDS = ("label", "is_correct", "evaluation_accuracy", "arm", "jedi", "imt", "eer")
@@ -19,10 +20,14 @@ STORES = """
 """
 
 
-def keep_replies(visitor: Visitor) -> list[Response]:
+def open_and_keep_replies(visit: Visit, worker: Worker) -> tuple[Visitor, list[Response]]:
+    """A browser at the beginning of a stage, and everything that it is sent."""
+    visitor = visit()
     replies: list[Response] = []
     visitor.context.on("response", lambda reply: replies.append(reply))
-    return replies
+    visitor.open(f"/w/{worker.token}/")
+    visitor.begin()
+    return visitor, replies
 
 
 def shape(text: str, classes: list[str]) -> str:
@@ -37,10 +42,7 @@ def test_no_page_no_reply_and_no_store_knows_the_label_before_the_answer(
     site: Site, visit: Visit, join: Join
 ) -> None:
     worker = join("teaching")
-    visitor = visit()
-    replies = keep_replies(visitor)
-    visitor.open(f"/w/{worker.token}/")
-    visitor.begin()
+    visitor, replies = open_and_keep_replies(visit, worker)
     visitor.look_at_the_picture()
     classes = visitor.classes()
 
@@ -67,10 +69,7 @@ def test_pages_and_replies_of_the_test_look_alike_for_both_classes(
     site: Site, visit: Visit, join: Join
 ) -> None:
     worker = join("evaluation")
-    visitor = visit()
-    replies = keep_replies(visitor)
-    visitor.open(f"/w/{worker.token}/")
-    visitor.begin()
+    visitor, replies = open_and_keep_replies(visit, worker)
     items = records.evaluation_items(site, worker.token)
     pages, heads = set(), set()
     for item in items:
@@ -129,13 +128,8 @@ def assert_beside(visitor: Visitor, first: str, second: str) -> None:
     assert apart or below
 
 
-def test_an_image_of_somebody_else_is_not_served(site: Site, visit: Visit, join: Join) -> None:
-    mine, other = join("teaching"), join("evaluation")
-    unseen = other.task()["image"]["url"].rpartition("/")[2]
-    visitor = visit(f"/w/{mine.token}/")
-    visitor.begin()
-    visitor.look_at_the_picture()
-    assert (
-        visitor.context.request.get(f"{visitor.base_url}/w/{mine.token}/images/{unseen}").status
-        == 404
-    )
+def test_an_image_of_somebody_else_is_not_served(at_question: AtQuestion, join: Join) -> None:
+    unseen = join("evaluation").task()["image"]["url"].rpartition("/")[2]
+    visitor = at_question("teaching")
+    url = f"{visitor.base_url}/w/{visitor.token}/images/{unseen}"
+    assert visitor.context.request.get(url).status == 404

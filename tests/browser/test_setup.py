@@ -16,6 +16,8 @@ def test_the_form_checks_while_one_types_and_takes_the_papers_settings(
     sign_in(visitor)
     visitor.open("/admin/studies/study/")
     page.get_by_role("link", name="To be set up").click()
+    # The script is at work: before that, nobody would notice what is typed.
+    page.wait_for_selector("[data-paper] button")
     assert "6–8 teaching images and 6 evaluation images" in visitor.text("[data-sentence]")
 
     # Wrong together with another field, which says why; nothing was saved.

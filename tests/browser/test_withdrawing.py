@@ -3,7 +3,7 @@
 from tests.site import Site
 
 from . import records
-from .conftest import PHONE, Join, MakeStudy, Visit
+from .conftest import PHONE, AtQuestion, Join, MakeStudy, Visit
 from .test_accessibility import (
     assert_axe_finds_nothing,
     assert_focus_is_in_the_screen,
@@ -11,11 +11,9 @@ from .test_accessibility import (
 )
 
 
-def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, join: Join) -> None:
-    worker = join("teaching")
-    visitor = visit(f"/w/{worker.token}/")
-    visitor.begin()
-    visitor.look_at_the_picture()
+def test_a_worker_withdraws_and_everything_is_deleted(site: Site, at_question: AtQuestion) -> None:
+    visitor = at_question("teaching")
+    token = visitor.token
     visitor.page.click("#withdraw")
     assert "deleted at once" in visitor.text("#withdraw-dialog")
     assert_axe_finds_nothing(visitor)
@@ -24,7 +22,7 @@ def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, 
     visitor.page.keyboard.press("Escape")
     visitor.page.wait_for_selector("#withdraw-dialog", state="detached")
     assert visitor.page.evaluate("document.activeElement.id") == "withdraw"
-    assert records.given_labels(site, worker.token) == {}
+    assert records.given_labels(site, token) == {}
     visitor.page.click("#withdraw")
     visitor.page.click("#withdraw-confirm")
     visitor.see("withdrawn")
@@ -32,9 +30,9 @@ def test_a_worker_withdraws_and_everything_is_deleted(site: Site, visit: Visit, 
     assert_focus_is_in_the_screen(visitor)
     assert_axe_finds_nothing(visitor)
     assert not visitor.page.is_visible("#withdraw")
-    assert records.participant(site, worker.token, "stage", "beta") == ("withdrawn", None)
-    assert records.memory_rounds(site, worker.token) == []
-    assert records.teaching_steps(site, worker.token) == []
+    assert records.participant(site, token, "stage", "beta") == ("withdrawn", None)
+    assert records.memory_rounds(site, token) == []
+    assert records.teaching_steps(site, token) == []
 
 
 def test_a_study_may_keep_the_answers_and_says_so_first(

@@ -1,11 +1,12 @@
 """A person at a browser: opens pages, waits for screens, and notes everything that is not as it should be."""
 
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Route
 
 # Runs before anything of the page: tells every screen as it appears, and what the policy refused.
 OBSERVER = """
@@ -54,6 +55,9 @@ LONG_ENOUGH_TO_SEE = """
 """
 
 
+TIMEOUT_MS = 30_000
+
+
 class Visitor:
     """One browser of one person. Further pages of it are tabs."""
 
@@ -64,7 +68,7 @@ class Visitor:
         self.screens: list[dict[str, Any]] = []
         self.progress: list[list[list[str]]] = []
         self.requests: list[Request] = []
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(TIMEOUT_MS)
         context.expose_binding("report", self._reported)
         context.add_init_script(OBSERVER)
         context.on("request", self._requested)
@@ -94,6 +98,16 @@ class Visitor:
         if ask := getattr(self.context, "hear_out", None):
             ask()
 
+    def wait_for_faults(self, *patterns: str) -> None:
+        """Waits until a fault of each kind has been noted: the browser tells them when it comes to it."""
+        missing = list(patterns)
+        deadline = time.monotonic() + TIMEOUT_MS / 1000
+        while missing:
+            assert time.monotonic() < deadline, f"not among {self.faults}: {missing}"
+            self.page.wait_for_timeout(20)
+            self.hear_out()
+            missing = [p for p in patterns if not re.search(p, "\n".join(self.faults))]
+
     @contextmanager
     def expecting(self, pattern: str) -> Iterator[None]:
         """For trouble that the test makes: the browser itself writes of failed requests to the console."""
@@ -102,6 +116,19 @@ class Visitor:
         self.hear_out()
         new = [fault for fault in self.faults[before:] if not re.search(pattern, fault)]
         self.faults[before:] = new
+
+    @contextmanager
+    def holding_replies(self, pattern: str) -> Iterator[None]:
+        """However slow the machine is, what is done meanwhile finds the page still waiting for its reply."""
+        held: list[Route] = []
+        self.page.route(pattern, lambda route: held.append(route))
+        with self.page.expect_request(pattern):
+            yield
+        while not held:
+            self.page.wait_for_timeout(10)
+        for route in held:
+            route.continue_()
+        self.page.unroute(pattern)
 
     def new_tab(self) -> "Visitor":
         """The same browser seen through another page."""
@@ -148,6 +175,18 @@ class Visitor:
         """Waits until an answer counts."""
         self.page.wait_for_selector("#choice-1:enabled")
         self.page.evaluate(LONG_ENOUGH_TO_SEE)
+
+    def finish_animations(self) -> None:
+        """What moves or fades is where it will be; what stands still, as a paused time bar, stays so."""
+        self.page.evaluate(
+            "() => document.getAnimations().forEach((a) => a.playState === 'paused' || a.finish())"
+        )
+
+    def wait_until_loaded(self, url: str) -> None:
+        """Waits for something that the page loads ahead of its use."""
+        self.page.wait_for_function(
+            "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=url
+        )
 
     def classes(self) -> list[str]:
         return [str(self.page.get_attribute(f"#choice-{n}", "data-label")) for n in (1, 2)]

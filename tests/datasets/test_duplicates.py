@@ -137,13 +137,13 @@ def test_ten_thousand_pictures_take_seconds_and_little_memory():
     hashes = [rng.bytes(32) for _ in range(10_000)]
     hashes[9_999] = hashes[17]
     tracemalloc.start()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         found = find_duplicates([str(i) for i in range(10_000)], hashes)
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
         tracemalloc.stop()
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert found.groups == ((17, 9_999),)
 
 

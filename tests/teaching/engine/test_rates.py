@@ -77,7 +77,7 @@ def test_a_session_without_steps_is_refused():
 
 def test_a_suggestion_takes_no_time():
     pool = make_pool(1000, 20)
-    started = time.perf_counter()
+    started = time.process_time()
     first = suggest_learning_rate(pool)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     assert suggest_learning_rate(pool) == first
