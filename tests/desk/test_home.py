@@ -3,6 +3,7 @@
 import pytest
 
 from tests.builders import make_dataset, make_participant, make_study
+from tests.markup import markup_of
 from tests.people import browser_of, make_researcher
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +17,7 @@ def ada():
 def page(user, path="/admin/") -> str:
     reply = browser_of(user).get(path)
     assert reply.status_code == 200
-    return reply.content.decode()
+    return markup_of(reply)
 
 
 def study_of(owner, title):
@@ -73,7 +74,7 @@ def test_the_queue_of_the_server_is_no_business_of_researchers(admin_user):
 def test_every_list_is_called_by_what_is_in_it(ada, path, title):
     text = page(ada, f"/admin/{path}/")
     assert f"<h1>{title}</h1>" in text
-    assert f"<title>{title} | JEDI Web" in text
+    assert f"<title> {title} | JEDI Web" in text
 
 
 def test_the_people_of_one_study_are_listed_without_its_name_in_every_row(ada):

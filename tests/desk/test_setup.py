@@ -15,6 +15,7 @@ from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVers
 from teaching.engine import TEACHERS
 from tests.admin_form import form_values
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
+from tests.markup import markup_of
 
 pytestmark = pytest.mark.django_db
 UNSEEN = ["django_session", "django_admin_log"]
@@ -32,7 +33,7 @@ def address(study: Study, page: str = "change/") -> str:
 def page_of(client: Client, path: str) -> str:
     reply = client.get(path)
     assert reply.status_code == 200
-    return reply.content.decode()
+    return markup_of(reply)
 
 
 def colleague(study: Study, *, can_edit: bool) -> Client:

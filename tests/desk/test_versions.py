@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from desk.versions.differences import Line, changed_lines, differences
 from studies.models import Study
 from tests.builders import make_dataset, make_participant, make_study
+from tests.markup import markup_of
 
 pytestmark = pytest.mark.django_db
 
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def page_of(researcher, study: Study) -> str:
     reply = researcher.get(f"/admin/studies/study/{study.pk}/versions/")
     assert reply.status_code == 200
-    return reply.content.decode()
+    return markup_of(reply)
 
 
 def edited(study: Study, **changes) -> Study:
@@ -46,7 +47,9 @@ def test_each_version_has_its_date_hash_people_and_changes(researcher):
     for words in ("evaluation images", ">6<", ">10<", ">JEDI, RT<", ">RT, JEDI<", ">no<", ">yes<"):
         assert words in newest
     assert newest.count('<th scope="row">') >= 3
-    people = "<dt>People who count</dt><dd>{}</dd></div>\n    <div><dt>Pilots, previews, bots</dt><dd>{}</dd>"
+    people = (
+        "<dt>People who count</dt><dd>{}</dd></div><div><dt>Pilots, previews, bots</dt><dd>{}</dd>"
+    )
     assert people.format(1, 1) in newest
     assert people.format(2, 0) in first
 

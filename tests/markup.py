@@ -1,0 +1,10 @@
+"""Pages as tests compare them: how a template breaks its lines is no part of what it says."""
+
+import re
+from typing import Any
+
+
+def markup_of(reply: Any) -> str:
+    """The page's markup with every run of white space as one space, and none between two tags."""
+    one_line = re.sub(r"\s+", " ", reply.content.decode())
+    return one_line.replace("> <", "><")
