@@ -3,10 +3,11 @@
 import numpy as np
 from django.utils import timezone
 
-from studies.labels import LabelAnswer, describe_image, find_picture, image_address
+from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
+from studies.stages import Current, Json, Picture, Recorded, Taken
+from studies.summary import TYPICAL_ACCURACY
 from teaching.models import TeachingStep
 from teaching.stage import feedback
 
@@ -16,10 +17,18 @@ from .models import EvaluationItem
 Items = list[EvaluationItem]
 
 
-class EvaluationStage(Stage):
+class EvaluationStage(LabelStage):
     name = Participant.Stage.EVALUATION
     title = "Test"
-    answer_serializer = LabelAnswer
+    label = Participant.Stage.EVALUATION.label
+    tasks = EvaluationItem
+    columns = (
+        "evaluation_started_at", "unique_examples", "first_seen_accuracy", "evaluation_accuracy",
+        "teaching_gain",
+    )  # fmt: skip
+    began_column = "evaluation_started_at"
+    preview = "The first evaluation image."
+    script = "js/worker/evaluation.js"
 
     def problems_of(self, study: Study) -> dict[str, str]:
         return size_problems(study) or check_problems(study)
@@ -36,7 +45,7 @@ class EvaluationStage(Stage):
 
     def current(self, participant: Participant) -> Current:
         here = participant.position
-        this, *after = EvaluationItem.objects.of(participant).filter(position__in=(here, here + 1))
+        this, *after = EvaluationItem.objects.of(participant).at(here, here + 1)
         task = {
             "kind": "evaluation",
             "position": this.position,
@@ -79,6 +88,10 @@ class EvaluationStage(Stage):
         participant.teaching_gain = metrics.teaching_gain(
             participant.evaluation_accuracy, participant.first_seen_accuracy
         )
+
+    def skip(self, participant: Participant) -> None:
+        participant.evaluation_started_at = timezone.now()
+        participant.evaluation_accuracy = TYPICAL_ACCURACY
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         """Images up to the next one, which the page fetches ahead; the rest stay unseen."""

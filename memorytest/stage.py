@@ -1,29 +1,40 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
-from typing import Any
-
+from django.db.models import Max
+from django.db.models.functions import Greatest
 from django.urls import reverse
 from rest_framework import serializers
 
+from studies.answers import RESPONSE_MS, Milliseconds
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant, Study
 from studies.seeds import generator
 from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
+from studies.summary import TYPICAL_SPAN
 
 from . import pictograms, scoring
 from .models import PRACTICE, MemoryRound
 
 
-class MemoryAnswer(serializers.Serializer[Any]):
-    order = serializers.ListField(child=serializers.CharField())
-    response_ms = serializers.FloatField(required=False, default=None)
-    shown_ms = serializers.FloatField(required=False, default=None)
-
-
 class MemoryStage(Stage):
     name = Participant.Stage.MEMORY
     title = "Memory"
-    answer_serializer = MemoryAnswer
+    label = Participant.Stage.MEMORY.label
+    unit = "trial"
+    units_done = Greatest(Max("trial") - 1, 0)
+    tasks = MemoryRound
+    answer_fields = {
+        "order": serializers.ListField(
+            child=serializers.CharField(max_length=60), max_length=20, help_text="memory: image ids"
+        ),
+        "response_ms": RESPONSE_MS,
+        "shown_ms": Milliseconds(
+            required=False, help_text="memory: how long the images were really shown"
+        ),
+    }
+    columns = ("memory_lengths", "memory_span", "beta")
+    preview = "The device check, the introduction and the first round."
+    script = "js/worker/memory.js"
 
     def problems_of(self, study: Study) -> dict[str, str]:
         if study.memory_max_length < study.memory_min_length:
@@ -95,6 +106,12 @@ class MemoryStage(Stage):
         ]
         participant.memory_span = scoring.memory_span(participant.memory_lengths)
         participant.beta = scoring.memory_decay(participant.memory_span)
+
+    def skip(self, participant: Participant) -> None:
+        study = participant.study_as_joined
+        span = min(TYPICAL_SPAN, study.memory_max_length)
+        participant.memory_lengths = [span] * study.memory_trials
+        participant.memory_span, participant.beta = float(span), scoring.memory_decay(span)
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         if key not in pictograms.NAMES:

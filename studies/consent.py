@@ -9,17 +9,20 @@ from .models import Participant
 from .stages import Current, Json, Recorded, Stage, Taken
 
 
-class ConsentAnswer(serializers.Serializer[Any]):
-    agree = serializers.BooleanField()
-
-
 class ConsentStage(Stage):
     """The participant's own row is the task: it is written before the text is shown."""
 
     name = Participant.Stage.CONSENT
     title = "Consent"
+    label = Participant.Stage.CONSENT.label
     is_counted = False
-    answer_serializer = ConsentAnswer
+    answer_fields = {"agree": serializers.BooleanField(help_text="consent")}
+    columns = ("consented_at",)
+    began_column = "created_at"
+    ended_column = "consented_at"
+    passed_label = "agreed"
+    preview = "Your consent text, then everything that follows."
+    script = "js/worker/consent.js"
 
     def begin(self, participant: Participant) -> None:
         participant.position = 1
@@ -36,14 +39,15 @@ class ConsentStage(Stage):
         return Current(task, done=0)
 
     def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
-        if answer["agree"]:
-            participant.consented_at = timezone.now()
-        else:
-            participant.stage = Participant.Stage.DECLINED
-            participant.finished_at = timezone.now()
+        if not answer["agree"]:
+            return Taken(feedback=None, is_last=True, ends_as=Participant.Stage.DECLINED)
+        participant.consented_at = timezone.now()
         return Taken(feedback=None, is_last=True)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         if position != 1:
             return None
         return Recorded({"agree": participant.consented_at is not None}, feedback=None)
+
+    def skip(self, participant: Participant) -> None:
+        participant.position, participant.consented_at = 2, timezone.now()

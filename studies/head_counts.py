@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 from django.db.models import Case, Count, Q, Value, When
 
+from . import stages
 from .models import Participant, Study
 
 Stage = Participant.Stage
 UNDER_WAY = "under way"
-# How far somebody came, furthest first, and what shows it.
-MARKS = (
-    (Stage.DONE, Q(stage=Stage.DONE)),
-    (Stage.EVALUATION, Q(evaluation_started_at__isnull=False)),
-    (Stage.TEACHING, Q(teaching_started_at__isnull=False) | ~Q(arm="")),
-    (Stage.MEMORY, Q(consented_at__isnull=False)),
-)
+# Whoever ended so has left what tells how far they came, but not in the stage that is stored.
+CUT_SHORT = (Stage.DECLINED, Stage.ABANDONED, Stage.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -37,20 +33,26 @@ def outcome_groups(
     study: Study, purpose: str = Participant.Purpose.LIVE
 ) -> tuple[OutcomeGroup, ...]:
     """Everybody who joined for a purpose, excluded people too."""
-    furthest = Case(*(When(mark, Value(stage)) for stage, mark in MARKS), default=Value("consent"))
     rows = (
         study.participants.filter(purpose=purpose)
         .order_by()
-        .values_list("arm", furthest, "stage", "is_excluded")
+        .values_list("arm", furthest_stage(), "stage", "is_excluded")
         .annotate(total=Count("pk"), late=Count("pk", filter=Q(last_seen_at__lt=study.cutoff)))
     )
     return tuple(group for row in rows for group in _groups(*row) if group.count)
 
 
+def furthest_stage() -> Case:
+    """The last stage that somebody came to, or that the session was done."""
+    first, *later = stages.flow()
+    marks = [When(stage.reached(), Value(stage.name)) for stage in reversed(later)]
+    return Case(When(~Q(stage__in=CUT_SHORT), "stage"), *marks, default=Value(first.name))
+
+
 def _groups(
     arm: str, reached: str, stage: str, is_excluded: bool, total: int, late: int
 ) -> tuple[OutcomeGroup, ...]:
-    if stage not in Participant.STAGES_UNDER_WAY:
+    if stage in Participant.ENDS:
         return (OutcomeGroup(arm, reached, stage, is_excluded, total),)
     return (
         OutcomeGroup(arm, reached, UNDER_WAY, is_excluded, total - late),

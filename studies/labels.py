@@ -1,29 +1,43 @@
 """What teaching and evaluation share: an image, and a class name as the answer to it."""
 
 import hashlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
 
 from django.urls import reverse
 from rest_framework import serializers
 
+from .answers import RESPONSE_MS
+from .errors import InvalidAnswer
 from .models import Example, LabelTask, Participant
-from .stages import Json, Picture
+from .stages import Json, Picture, Stage
 
 
-class LabelAnswer(serializers.Serializer[Any]):
-    """The name of a class, turned into −1 or +1 once, here."""
+class LabelStage(Stage):
+    """A stage whose tasks are images, each answered with a class."""
 
-    label = serializers.CharField()  # type: ignore[assignment]
-    response_ms = serializers.FloatField(required=False, default=None)
+    unit = "image"
+    tasks: ClassVar[type[LabelTask]]
+    answer_fields = {
+        "label": serializers.CharField(
+            max_length=60, help_text="teaching, evaluation: a class name"
+        ),
+        "response_ms": RESPONSE_MS,
+    }
 
-    def validate_label(self, value: str) -> int:
-        dataset = self.context["participant"].study_as_joined.dataset
-        if value not in (dataset.negative_class, dataset.positive_class):
-            raise serializers.ValidationError(
-                f"There is no such class. Answer {dataset.negative_class!r} or {dataset.positive_class!r}."
+    def read(self, participant: Participant, payload: Mapping[str, Any]) -> Json:
+        """The name of a class is turned into −1 or +1 once, here."""
+        answer = super().read(participant, payload)
+        dataset = participant.study_as_joined.dataset
+        if answer["label"] not in (dataset.negative_class, dataset.positive_class):
+            raise InvalidAnswer(
+                fields={
+                    "label": [
+                        f"There is no such class. Answer {dataset.negative_class!r} or {dataset.positive_class!r}."
+                    ]
+                }
             )
-        return int(dataset.label_of(value))
+        return answer | {"label": int(dataset.label_of(answer["label"]))}
 
 
 def image_key(participant: Participant, example: Example) -> str:

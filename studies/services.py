@@ -15,7 +15,6 @@ from django.utils import timezone
 from . import audit, stages, states, withdrawal
 from .errors import (
     AlreadyAnswered,
-    InvalidAnswer,
     NotCurrent,
     PreviewOnly,
     SessionOver,
@@ -147,7 +146,7 @@ def session_state(participant: Participant, current: Current | None = None) -> J
 
 
 def _current(participant: Participant) -> Current:
-    with withdrawal.noticed(participant):
+    with withdrawal.reading_tasks(participant):
         return stages.named(participant.stage).current(participant)
 
 
@@ -207,8 +206,8 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     if not participant.is_under_way or position != participant.position:
         return _repeat(participant, position, payload)
     stage = stages.named(participant.stage)
-    answer = _validated(stage, participant, payload)
-    with withdrawal.noticed(participant):
+    answer = stage.read(participant, payload)
+    with withdrawal.reading_tasks(participant):
         plan = stage.plan(participant, answer)
     if following := stages.after(stage.name):
         following.warm_up(participant.study_as_joined)
@@ -235,34 +234,37 @@ def _read_again(participant: Participant) -> Participant:
 
 
 def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> Taken:
-    before = dict(participant.__dict__)
     taken = stage.record(participant, answer, plan)
     participant.position += 1
     participant.last_seen_at = timezone.now()
-    if taken.is_last and participant.is_under_way:
-        stage.finish(participant)
-        _advance(participant, stage)
-    participant.save(update_fields=_changed(participant, before))
+    # Only what an answer changes is saved: a researcher's decision in the meantime stands.
+    changed = (
+        "position",
+        "last_seen_at",
+        *(_leave(participant, stage, taken) if taken.is_last else ()),
+    )
+    participant.save(update_fields=changed)
     if participant.stage == Participant.Stage.DONE:
         session_finished.send(sender=Participant, participant=participant)
     return taken
 
 
-def _changed(participant: Participant, before: Json) -> list[str]:
-    """What a step has changed, and nothing else: a researcher's decision in the meantime stands."""
-    now = participant.__dict__
-    fields = Participant._meta.concrete_fields
-    return [f.name for f in fields if f.attname in now and now[f.attname] != before.get(f.attname)]
-
-
-def _advance(participant: Participant, stage: Stage) -> None:
+def _leave(participant: Participant, stage: Stage, taken: Taken) -> tuple[str, ...]:
+    """Goes on to the next stage, or ends the session; returns the columns that it has written."""
+    if taken.ends_as:
+        return (*_end(participant, taken.ends_as), *stage.columns)
+    stage.finish(participant)
     following = stages.after(stage.name)
-    if following:
-        participant.stage = following.name
-        following.begin(participant)
-    else:
-        participant.stage = Participant.Stage.DONE
-        participant.finished_at = timezone.now()
+    if following is None:
+        return (*_end(participant, Participant.Stage.DONE), *stage.columns)
+    participant.stage = following.name
+    following.begin(participant)
+    return ("stage", *stage.columns, *following.columns)
+
+
+def _end(participant: Participant, outcome: str) -> tuple[str, ...]:
+    participant.stage, participant.finished_at = outcome, timezone.now()
+    return ("stage", "finished_at")
 
 
 def _repeat(participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
@@ -273,20 +275,13 @@ def _repeat(participant: Participant, position: int, payload: Mapping[str, Any])
         recorded = stage.recorded(participant, position)
         if recorded is None:
             continue
-        answer = _validated(stage, participant, payload)
+        answer = stage.read(participant, payload)
         if any(answer[name] != value for name, value in recorded.answer.items()):
             raise AlreadyAnswered
         return {"feedback": recorded.feedback} | session_state(participant)
     if not participant.is_under_way:
         raise SessionOver
     raise NotCurrent
-
-
-def _validated(stage: Stage, participant: Participant, payload: Mapping[str, Any]) -> Json:
-    serializer = stage.answer_serializer(data=payload, context={"participant": participant})
-    if not serializer.is_valid():
-        raise InvalidAnswer(fields=serializer.errors)
-    return dict(serializer.validated_data)
 
 
 def expire_sessions(study: Study) -> int:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
+from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils.module_loading import import_string
 
-if TYPE_CHECKING:
-    from rest_framework.serializers import Serializer
+from .answers import AnswerFields, complete
 
-    from .models import Participant, Study
+if TYPE_CHECKING:
+    from .models import Participant, Study, Task
 
 Json = dict[str, Any]
 
@@ -50,20 +53,50 @@ class Taken:
     is_last: bool
     # The task that follows, from a stage that knows it already: it need not be read again.
     current: Current | None = None
+    # The state that the whole session ends in with this answer, if it does.
+    ends_as: str = ""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many units of a stage somebody has done, and when the first task was written."""
+
+    done: int
+    since: datetime
 
 
 class Stage(ABC):
-    """One module of a session. A stage writes a task before it is shown and its answer exactly once.
+    """One module of a session, and all that others need to know about it.
 
-    `plan` runs before the transaction and `record` inside it, with the participant's row locked: the first may
-    calculate for as long as it needs, the second only writes.
+    A stage writes a task before it is shown and its answer exactly once. `plan` runs before the transaction and
+    `record` inside it, with the participant's row locked: the first may calculate for as long as it needs, the
+    second only writes.
     """
 
+    # As it is stored: at most 10 characters.
     name: ClassVar[str]
+    # What workers read, and what researchers read in the middle of a sentence.
     title: ClassVar[str]
+    label: ClassVar[str]
+    # What a unit of the stage is called, and how many of them a participant's tasks say are done.
+    unit: ClassVar[str] = "task"
+    units_done: ClassVar[Any] = Count("answered_at")
     # Whether the stage is a part of the worker's progress bar.
     is_counted: ClassVar[bool] = True
-    answer_serializer: ClassVar[type[Serializer[Any]]]
+    # The model of its tasks, if it has any.
+    tasks: ClassVar[type[Task] | None] = None
+    answer_fields: ClassVar[AnswerFields]
+    # The columns of the participant's row that this stage writes, and that are saved with its first or last answer.
+    columns: ClassVar[tuple[str, ...]] = ()
+    # Of those, the moments at which it began and ended, where they are kept.
+    began_column: ClassVar[str] = ""
+    ended_column: ClassVar[str] = ""
+    # What those are called who have passed the stage, where "reached the next stage" would say less.
+    passed_label: ClassVar[str] = ""
+    # What a preview that begins at this stage shows.
+    preview: ClassVar[str] = "The first task."
+    # The module of the worker's page that shows its tasks, as a static file.
+    script: ClassVar[str]
 
     def problems_of(self, study: Study) -> dict[str, str]:
         """What is wrong with a study's settings from this stage's point of view: field name to reason."""
@@ -85,6 +118,10 @@ class Stage(ABC):
     def current(self, participant: Participant) -> Current:
         """The task at `participant.position`. Reads only."""
 
+    def read(self, participant: Participant, payload: Mapping[str, Any]) -> Json:
+        """This stage's answer in a payload whose fields are valid. Refuses one that lacks what is needed."""
+        return complete(self.answer_fields, payload)
+
     def plan(self, participant: Participant, answer: Json) -> Any:
         """Everything that has to be worked out before the answer is written. Refuses what does not fit the task."""
         return None
@@ -105,10 +142,57 @@ class Stage(ABC):
         """The image under a key, if this stage has already assigned it to the participant."""
         return None
 
+    def skip(self, participant: Participant) -> None:
+        """Leaves what a typical participant would have left, for a preview that begins at a later stage."""
+        return
+
+    def simulated_answer(self, task: Json) -> Json:
+        """An answer to a task by a simulated worker who knows nothing about this stage."""
+        raise NotImplementedError(f"Simulated workers cannot take the stage “{self.name}”.")
+
+    # Questions about many participants
+
+    def reached(self) -> Q:
+        """Whether a participant ever came to this stage, as a condition on the row."""
+        if column := beginning_of(self):
+            return Q(**{f"{column}__isnull": False})
+        return Q(Exists(self.tasks_of(OuterRef("pk"))))
+
+    def progress(self, people: Iterable[Participant]) -> dict[int, Progress]:
+        """How far each of these participants is, by primary key and one query."""
+        keys = [person.pk for person in people]
+        if self.tasks is None or not keys:
+            return {}
+        rows = self.tasks._default_manager.filter(participant__in=keys).order_by()
+        found = rows.values_list("participant").annotate(
+            done=self.units_done, since=Min("created_at")
+        )
+        return {key: Progress(done, since) for key, done, since in found}
+
+    def began_at(self, participant: Participant) -> datetime | None:
+        """When the participant came to this stage."""
+        if column := beginning_of(self):
+            return getattr(participant, column)  # type: ignore[no-any-return]
+        found = self.progress([participant]).get(participant.pk)
+        return found.since if found else None
+
+    def tasks_of(self, participant: Any) -> Any:
+        """A participant's tasks in order."""
+        if self.tasks is None:
+            raise TypeError(
+                f"The stage “{self.name}” has neither tasks nor a column for its start."
+            )
+        return self.tasks._default_manager.filter(participant=participant).order_by("position")
+
 
 @cache
 def flow() -> tuple[Stage, ...]:
     return tuple(import_string(path)() for path in settings.JEDI_STAGES)
+
+
+def labels() -> dict[str, str]:
+    """What researchers call each stage, in order."""
+    return {stage.name: stage.label for stage in flow()}
 
 
 def named(name: str) -> Stage:
@@ -119,3 +203,14 @@ def after(name: str) -> Stage | None:
     names = [stage.name for stage in flow()]
     following = names.index(name) + 1
     return flow()[following] if following < len(names) else None
+
+
+def before(name: str) -> Stage | None:
+    place = [stage.name for stage in flow()].index(name)
+    return flow()[place - 1] if place else None
+
+
+def beginning_of(stage: Stage) -> str:
+    """The column that tells when a participant came to a stage: its own, or that of the end of the one before."""
+    earlier = before(stage.name)
+    return stage.began_column or (earlier.ended_column if earlier else "")

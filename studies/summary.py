@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 # The rule behind the minutes, in seconds. RULE says it in words.
 READING = 120
+# What a worker leaves whom nobody has measured: in the rule, and in previews.
 TYPICAL_SPAN = 5
+TYPICAL_ACCURACY = 0.8
 BETWEEN_ROUNDS = 3
 PUTTING_BACK, PUTTING_BACK_EACH = 3, 1.5
 ANSWERING = 3.5

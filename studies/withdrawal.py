@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import models, transaction
 from django.utils import timezone
 
 from . import audit
-from .errors import SessionError, SessionOver
+from .errors import SessionOver
 from .models import AuditEntry, Participant, Study
 
 # The bare row that stays, so that counts and attrition stay true: random names, the arm, and how far it came when.
@@ -59,14 +60,17 @@ def forget(participant: Participant) -> None:
 
 
 @contextmanager
-def noticed(participant: Participant) -> Iterator[None]:
-    """For reading tasks: they vanish in the middle of it when the worker withdraws in another tab."""
+def reading_tasks(participant: Participant) -> Iterator[None]:
+    """A task that is missing was deleted in between if the worker has withdrawn in another tab."""
     try:
         yield
-    except SessionError:
+    except ObjectDoesNotExist as missing:
+        if has_left(participant):
+            raise SessionOver from missing
         raise
-    except Exception as error:
-        standing = Participant.objects.exclude(stage=Participant.Stage.WITHDRAWN)
-        if standing.filter(pk=participant.pk).exists():
-            raise
-        raise SessionOver from error
+
+
+def has_left(participant: Participant) -> bool:
+    """Whether the session was withdrawn from, or removed, since it was read."""
+    others = Participant.objects.exclude(stage=Participant.Stage.WITHDRAWN)
+    return not others.filter(pk=participant.pk).exists()

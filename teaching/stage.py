@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from django.db.models import Q
 from django.utils import timezone
 
-from studies.labels import LabelAnswer, describe_image, find_picture
+from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
-from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
+from studies.stages import Current, Json, Picture, Recorded, Taken
+from studies.summary import TYPICAL_SPAN
 
 from . import pools, services
 from .assignment import assign
@@ -22,10 +24,15 @@ class Plan:
     following: TeachingStep | None
 
 
-class TeachingStage(Stage):
+class TeachingStage(LabelStage):
     name = Participant.Stage.TEACHING
     title = "Learning"
-    answer_serializer = LabelAnswer
+    label = Participant.Stage.TEACHING.label
+    tasks = TeachingStep
+    columns = ("ticket", "arm", "teaching_steps", "teaching_started_at")
+    began_column = "teaching_started_at"
+    preview = f"The first image, for a memory span n̄ of {TYPICAL_SPAN}."
+    script = "js/worker/teaching.js"
 
     def problems_of(self, study: Study) -> dict[str, str]:
         return arm_problems(study) | length_problems(study)
@@ -43,12 +50,12 @@ class TeachingStage(Stage):
 
     def current(self, participant: Participant) -> Current:
         before = (participant.position - 1, participant.position)
-        *earlier, this = TeachingStep.objects.of(participant).filter(position__in=before)
+        *earlier, this = TeachingStep.objects.of(participant).at(*before)
         return describe(participant, this, feedback(participant, earlier[0]) if earlier else None)
 
     def plan(self, participant: Participant, answer: Json) -> Plan:
         """Takes the answer into the history and lets the teacher choose, all before the transaction."""
-        *_, this = steps = list(TeachingStep.objects.of(participant))
+        *_, this = steps = TeachingStep.objects.of(participant).at_least_one()
         this.take_answer(answer["label"], answer["response_ms"])
         if this.step == participant.teaching_steps:
             return Plan(this, following=None)
@@ -70,6 +77,14 @@ class TeachingStage(Stage):
             .first()
         )
         return Recorded({"label": this.answer}, feedback(participant, this)) if this else None
+
+    def reached(self) -> Q:
+        # Who withdrew may have left nothing but a teacher.
+        return super().reached() | ~Q(arm="")
+
+    def skip(self, participant: Participant) -> None:
+        assign(participant)
+        participant.teaching_started_at = timezone.now()
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         return find_picture(participant, TeachingStep.objects.of(participant), key)

@@ -122,7 +122,7 @@ def make_crowd(study: Study, count: int, seed: int = 5, **fields: Any) -> list[P
         for place, fate in enumerate(fates)
     ]
     Participant.objects.bulk_create(people, batch_size=1000)
-    going = [person for person in people if person.stage in Participant.STAGES_UNDER_WAY]
+    going = [person for person in people if person.is_under_way]
     give_tasks(study, going, rng)
     give_events(people, rng, now)
     return people

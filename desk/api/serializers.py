@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from studies.api.fields import StageField
 from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
 from studies.models import Participant, Study
 
@@ -79,6 +80,7 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
     """Nothing that names the person: recruiters' ids are in exports alone, when they are asked for."""
 
     participant = serializers.CharField(source="code", help_text="the random code")
+    stage = StageField()
     version = serializers.IntegerField(source="version.number", help_text="of the study's settings")
     joined_at = serializers.DateTimeField(source="created_at")
 
@@ -94,7 +96,7 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
 
 
 class ParticipantFilter(serializers.Serializer[Any]):
-    stage = serializers.ChoiceField(choices=Participant.Stage.choices, required=False)
+    stage = StageField(required=False)
     arm = serializers.CharField(max_length=20, required=False)
     purpose = serializers.ChoiceField(
         choices=Participant.Purpose.choices, required=False, help_text="live, unless it is named"

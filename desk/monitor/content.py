@@ -13,28 +13,20 @@ from django.utils import timezone
 from desk.base.filter_links import FilterLinks, filter_links, query_of
 from desk.base.purposes import LIVE, SHOWN, purpose_links
 from desk.base.wording import UNKNOWN, share, teacher_title
-from studies import states
+from studies import stages, states
 from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
 
-from .numbers import EVERYBODY, EXCLUDED, STEPS, UNASSIGNED, Choice, Monitor, Place, Step, Trouble
+from .numbers import EVERYBODY, EXCLUDED, UNASSIGNED, Monitor, MonitorFilter, Place, Step, Trouble
 
 Json = dict[str, Any]
 Stage = Participant.Stage
-PLACES = {
-    UNDER_WAY: "Under way",
-    **{str(stage): stage.label.capitalize() for stage in Stage},
-    Stage.DONE: "Finished",
-    EXCLUDED: "Excluded",
-    EVERYBODY: "Everybody",
-}
-FUNNEL = dict(zip(STEPS, ("Joined", "Agreed", "Teaching", "Evaluation", "Finished"), strict=True))
-UNITS = {Stage.MEMORY: "trial", Stage.TEACHING: "image", Stage.EVALUATION: "image"}
 
 
 def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
     """Everything of the page that changes by itself."""
     now = timezone.now()
+    titles = place_titles()
     current = Monitor(study, choice_of(study, parameters), page_number(parameters))
     return {
         "now": now,
@@ -46,21 +38,33 @@ def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
         "steps": step_rows(current.funnel),
         "arms": arm_rows(current),
         "filters": list_filters(current),
-        "people": [person_row(place, now) for place in current.people],
+        "people": [person_row(place, titles[place.status], now) for place in current.people],
         "paging": paging(current),
         "troubles": [trouble_row(trouble, now) for trouble in current.troubles],
+    }
+
+
+def place_titles() -> dict[str, str]:
+    """Where somebody may be, in the order of a session."""
+    labels = stages.labels() | {end.value: end.label for end in Participant.ENDS}
+    return {
+        UNDER_WAY: "Under way",
+        **{name: label.capitalize() for name, label in labels.items()},
+        Stage.DONE: "Finished",
+        EXCLUDED: "Excluded",
+        EVERYBODY: "Everybody",
     }
 
 
 # What was chosen
 
 
-def choice_of(study: Study, parameters: Mapping[str, str]) -> Choice:
+def choice_of(study: Study, parameters: Mapping[str, str]) -> MonitorFilter:
     """What the address says, as far as it makes sense."""
     purpose, place, arm = (parameters.get(name, "") for name in ("purpose", "place", "arm"))
-    return Choice(
+    return MonitorFilter(
         purpose if purpose in SHOWN else LIVE,
-        place if place in PLACES else UNDER_WAY,
+        place if place in place_titles() else UNDER_WAY,
         arm if arm in (*study.arm_names, UNASSIGNED) else "",
     )
 
@@ -70,9 +74,9 @@ def page_number(parameters: Mapping[str, str]) -> int:
     return max(1, int(text)) if text.isdecimal() and len(text) < 7 else 1
 
 
-def chosen_in(choice: Choice) -> dict[str, str]:
+def chosen_in(choice: MonitorFilter) -> dict[str, str]:
     """As the address has it: what is so by itself is left out."""
-    plain = Choice()
+    plain = MonitorFilter()
     names = ("purpose", "place", "arm")
     return {n: getattr(choice, n) for n in names if getattr(choice, n) != getattr(plain, n)}
 
@@ -83,7 +87,7 @@ def list_filters(monitor: Monitor) -> list[FilterLinks]:
     arms = {"": "All", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
     places = {
         value: (title, monitor.count(replace(choice, place=value)))
-        for value, title in PLACES.items()
+        for value, title in place_titles().items()
     }
     teachers = {
         value: (title, monitor.count(replace(choice, arm=value)))
@@ -165,7 +169,7 @@ def step_rows(steps: list[Step]) -> list[Json]:
     joined = steps[0].reached
     return [
         {
-            "title": FUNNEL[Stage(step.stage)],
+            "title": step_title(step.stage),
             "reached": step.reached,
             "share": share(step.reached / joined, places=0) if joined else UNKNOWN,
             "width": width(step.reached, joined),
@@ -174,6 +178,16 @@ def step_rows(steps: list[Step]) -> list[Json]:
         }
         for step in steps
     ]
+
+
+def step_title(name: str) -> str:
+    """What those have done who came to a stage: joined the study, passed the stage before, or reached this one."""
+    if name == Stage.DONE:
+        return "Finished"
+    earlier = stages.before(name)
+    if earlier is None:
+        return "Joined"
+    return (earlier.passed_label or stages.named(name).label).capitalize()
 
 
 def arm_rows(monitor: Monitor) -> list[Json]:
@@ -212,12 +226,12 @@ def width(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}" if whole else "0"
 
 
-def person_row(place: Place, now: datetime) -> Json:
+def person_row(place: Place, where: str, now: datetime) -> Json:
     person = place.participant
     return {
         "code": person.code,
         "url": reverse("admin:studies_participant_change", args=[person.pk]),
-        "where": PLACES[place.status],
+        "where": where,
         "is_excluded": person.is_excluded,
         "arm": teacher_title(person.arm) if person.arm else UNKNOWN,
         "progress": progress_words(place),
@@ -232,7 +246,7 @@ def progress_words(place: Place) -> str:
     if place.progress is None:
         return ""
     done, total = place.progress
-    return f"{UNITS[Stage(place.status)]} {min(done + 1, total)} of {total}"
+    return f"{stages.named(place.status).unit} {min(done + 1, total)} of {total}"
 
 
 def trouble_row(trouble: Trouble, now: datetime) -> Json:

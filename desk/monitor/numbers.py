@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import median
-from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from evaluation.models import EvaluationItem
-from memorytest.models import MemoryRound
+from studies import stages
 from studies.head_counts import (
     UNDER_WAY,
     HeadCount,
@@ -23,28 +21,19 @@ from studies.head_counts import (
     outcome_groups,
 )
 from studies.models import Participant, SessionEvent, Study
-from teaching.models import TeachingStep
+from studies.stages import Progress
 
 Stage = Participant.Stage
 PAGE_SIZE = 50
-STEPS = (Stage.CONSENT, Stage.MEMORY, Stage.TEACHING, Stage.EVALUATION, Stage.DONE)
-ENDS = (Stage.DONE, Stage.ABANDONED, Stage.DECLINED, Stage.WITHDRAWN)
 EVERYBODY, EXCLUDED = "everybody", "excluded"
 UNASSIGNED = "none"
-# What tells when somebody came to where they are.
-SINCE: dict[str, str] = {
-    Stage.CONSENT: "created_at",
-    Stage.MEMORY: "consented_at",
-    Stage.TEACHING: "teaching_started_at",
-    Stage.EVALUATION: "evaluation_started_at",
-}
 RECENTLY = timedelta(days=1)
 MOST_TROUBLES = 10
 TROUBLES = (SessionEvent.Kind.ERROR, SessionEvent.Kind.OFFLINE)
 
 
 @dataclass(frozen=True)
-class Choice:
+class MonitorFilter:
     """Whom the monitor shows: people of one purpose, and in its list those at a place, of an arm."""
 
     purpose: str = Participant.Purpose.LIVE
@@ -62,7 +51,7 @@ class Choice:
     def _takes_place(self, group: OutcomeGroup) -> bool:
         if self.place in (EVERYBODY, EXCLUDED):
             return group.is_excluded or self.place == EVERYBODY
-        if self.place in (UNDER_WAY, *ENDS):
+        if self.place in (UNDER_WAY, *Participant.ENDS):
             return group.outcome == self.place
         return group.outcome == UNDER_WAY and group.reached == self.place
 
@@ -72,7 +61,7 @@ class Choice:
         return Q(purpose=self.purpose) & arm & self._condition_of_place(cutoff)
 
     def _condition_of_place(self, cutoff: datetime) -> Q:
-        going = Q(stage__in=Participant.STAGES_UNDER_WAY)
+        going = ~Q(stage__in=Participant.ENDS)
         conditions = {
             EVERYBODY: Q(),
             EXCLUDED: Q(is_excluded=True),
@@ -81,8 +70,8 @@ class Choice:
         }
         if self.place in conditions:
             return conditions[self.place]
-        late = Q(last_seen_at__gte=cutoff) if self.place in Participant.STAGES_UNDER_WAY else Q()
-        return Q(stage=self.place) & late
+        seen_lately = Q() if self.place in Participant.ENDS else Q(last_seen_at__gte=cutoff)
+        return Q(stage=self.place) & seen_lately
 
 
 @dataclass(frozen=True)
@@ -97,10 +86,10 @@ class Step:
 
 def funnel(groups: Sequence[OutcomeGroup]) -> list[Step]:
     """From joining to the end, excluded people too: they went the same way."""
-    steps = []
-    for place, stage in enumerate(STEPS):
+    names, steps = [*stages.labels(), Stage.DONE.value], []
+    for place, stage in enumerate(names):
         here = [group for group in groups if group.reached == stage]
-        further = sum(g.count for g in groups if STEPS.index(Stage(g.reached)) >= place)
+        further = sum(group.count for group in groups if group.reached in names[place:])
         going = sum(g.count for g in here if g.outcome == UNDER_WAY)
         ended = sum(g.count for g in here if g.outcome not in (UNDER_WAY, Stage.DONE))
         steps.append(Step(stage, further, going, ended))
@@ -115,7 +104,7 @@ class Place:
     status: str
     since: datetime
     progress: tuple[int, int] | None
-    """Units that are done, of how many; nothing outside of the three modules."""
+    """Units that are done, of how many; None outside of the stages that have tasks."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +123,7 @@ class Monitor:
     """Everything the page shows, asked once each."""
 
     study: Study
-    choice: Choice
+    choice: MonitorFilter
     page: int = 1
 
     @cached_property
@@ -158,7 +147,7 @@ class Monitor:
         """As joining counts them: finished or taking part, excluded people too."""
         return sum(g.count for g in self.groups if g.outcome in (UNDER_WAY, Stage.DONE))
 
-    def count(self, choice: Choice) -> int:
+    def count(self, choice: MonitorFilter) -> int:
         """How many a list would have, over all of its pages."""
         return sum(group.count for group in self.groups if choice.takes(group))
 
@@ -186,8 +175,8 @@ class Monitor:
         chosen = list(rows.select_related("version").order_by("-pk")[start : start + PAGE_SIZE])
         for participant in chosen:
             participant.study = self.study
-        progress = Progress(chosen)
-        return [place_of(participant, progress) for participant in chosen]
+        progress = progress_of(chosen)
+        return [place_of(person, progress.get(person.pk)) for person in chosen]
 
     @cached_property
     def troubles(self) -> list[Trouble]:
@@ -206,54 +195,27 @@ class Monitor:
         return [Trouble(*row) for row in rows]
 
 
-class Progress:
-    """How far some participants are in their stages, by at most one question for each stage."""
-
-    def __init__(self, people: Iterable[Participant]) -> None:
-        rows = list(people)
-
-        def at(stage: str) -> list[Participant]:
-            return [person for person in rows if person.stage == stage]
-
-        self.trials = _by_participant(MemoryRound, at(Stage.MEMORY), Max("trial"))
-        self.steps = _by_participant(TeachingStep, at(Stage.TEACHING), Max("step"))
-        self.items = _by_participant(
-            EvaluationItem, at(Stage.EVALUATION), Count("answered_at"), Count("pk")
-        )
-
-    def of(self, person: Participant) -> tuple[int, int] | None:
-        match person.stage:
-            case Stage.MEMORY:
-                [trial] = self.trials.get(person.pk, [0])
-                return max(0, trial - 1), int(person.version.configuration["memory_trials"])
-            case Stage.TEACHING:
-                [step] = self.steps.get(person.pk, [1])
-                return step - 1, person.teaching_steps or step
-            case Stage.EVALUATION if person.pk in self.items:
-                done, total = self.items[person.pk]
-                return done, total
-        return None
+def progress_of(people: Sequence[Participant]) -> dict[int, Progress]:
+    """How far each of them is in a stage, by at most one query for each stage."""
+    progress: dict[int, Progress] = {}
+    for stage in stages.flow():
+        progress |= stage.progress([person for person in people if person.stage == stage.name])
+    return progress
 
 
-def _by_participant(model: Any, people: list[Participant], *wanted: Any) -> dict[int, list[int]]:
-    if not people:
-        return {}
-    named = {f"value_{place}": aggregate for place, aggregate in enumerate(wanted)}
-    rows: QuerySet[Any] = model.objects.filter(participant__in=[person.pk for person in people])
-    answers = rows.order_by().values_list("participant").annotate(**named)
-    return {pk: values for pk, *values in answers}
+def place_of(participant: Participant, progress: Progress | None) -> Place:
+    if participant.has_expired or not participant.is_under_way:
+        outcome = Stage.ABANDONED if participant.has_expired else participant.stage
+        ended_at = participant.finished_at or participant.last_seen_at
+        return Place(participant, outcome, ended_at, progress=None)
+    stage = stages.named(participant.stage)
+    total = stage.total(participant)
+    units = (progress.done, total) if progress and total else None
+    return Place(participant, participant.stage, since(participant, stage, progress), units)
 
 
-def place_of(participant: Participant, progress: Progress) -> Place:
-    if participant.has_expired:
-        return Place(participant, Stage.ABANDONED, since(participant), None)
-    return Place(participant, participant.stage, since(participant), progress.of(participant))
-
-
-def since(participant: Participant) -> datetime:
-    """When the stage began in which the participant is; who has gone, when they were gone."""
-    if participant.has_expired and participant.is_under_way:
-        return participant.last_seen_at
-    name = SINCE.get(participant.stage, "finished_at")
-    moment: datetime | None = getattr(participant, name)
-    return moment or participant.last_seen_at
+def since(participant: Participant, stage: stages.Stage, progress: Progress | None) -> datetime:
+    """When the participant came to the stage: by the row's own column, or by the stage's first task."""
+    column = stages.beginning_of(stage)
+    moment: datetime | None = getattr(participant, column) if column else None
+    return moment or (progress.since if progress else participant.last_seen_at)

@@ -32,10 +32,10 @@ def news(request: HttpRequest, study: Study) -> HttpResponse:
     return response
 
 
-def obey(request: HttpRequest, study: Study, order: Callable[[], str]) -> HttpResponse:
-    """Does what a button says, tells how it went, and comes back to the monitor as it was."""
+def _run_and_return(request: HttpRequest, study: Study, action: Callable[[], str]) -> HttpResponse:
+    """Does what a button says, shows how it went, and returns to the monitor with the same filters."""
     try:
-        messages.success(request, order())
+        messages.success(request, action())
     except StateNotAllowed as refusal:
         messages.error(request, refusal.message)
     return HttpResponseRedirect(
@@ -44,29 +44,29 @@ def obey(request: HttpRequest, study: Study, order: Callable[[], str]) -> HttpRe
 
 
 def close_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
-    def order() -> str:
+    def action() -> str:
         places.close_arm(study, arm, request.user)
         return f"{teacher_title(arm)} is given to nobody new. Whoever has it goes on."
 
-    return obey(request, study, order)
+    return _run_and_return(request, study, action)
 
 
 def open_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
-    def order() -> str:
+    def action() -> str:
         places.reopen_arm(study, arm, request.user)
         return f"{teacher_title(arm)} is given out again."
 
-    return obey(request, study, order)
+    return _run_and_return(request, study, action)
 
 
 def add_places(request: HttpRequest, study: Study) -> HttpResponse:
     text = request.POST.get("more", "")
     more = int(text) if text.isdecimal() and len(text) < 7 else 0
 
-    def order() -> str:
+    def action() -> str:
         return f"There are {places.add_places(study, more, request.user)} places now."
 
-    return obey(request, study, order)
+    return _run_and_return(request, study, action)
 
 
 PAGES = (

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from desk.access.sharing import VisibleFilter
 from desk.base import wording
 from desk.base.pages import AdminPage, study_page
+from studies import stages
 from studies.models import Participant, Study
 from studies.read_only import ReadOnly
 
@@ -25,6 +26,18 @@ class StudyFilter(VisibleFilter):
     def has_output(self) -> bool:
         # A filter that is not shown does not filter, and a link to one study's people must.
         return True
+
+
+class StageFilter(admin.SimpleListFilter):
+    title = "stage"
+    parameter_name = "stage__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
+        return [*stages.labels().items(), *((end.value, end.label) for end in Participant.ENDS)]
+
+    def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
+        stage = self.value()
+        return rows if stage is None else rows.filter(stage=stage)
 
 
 class TeacherFilter(admin.SimpleListFilter):
@@ -46,7 +59,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     list_display = [
         "code", "study_title", "is_for", "where", "teacher", "span", "first_seen", "evaluated", "gain", "joined",
     ]  # fmt: skip
-    list_filter = [("study", StudyFilter), "stage", TeacherFilter, "purpose", "is_excluded"]
+    list_filter = [("study", StudyFilter), StageFilter, TeacherFilter, "purpose", "is_excluded"]
     search_fields = ["code"]
     search_help_text = "A participant’s code, or a part of one."
     list_select_related = ["study"]

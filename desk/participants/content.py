@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from django.utils import timezone
@@ -14,6 +14,7 @@ from desk.base import wording
 from desk.why.explanation import Standing, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
+from studies import stages
 from studies.models import Participant
 from studies.software import software_version
 from teaching import pools
@@ -24,6 +25,9 @@ from teaching.models import TeachingStep
 REPLAYED_AT_ONCE = 5_000
 # More events than this are folded away.
 EVENTS_IN_VIEW = 12
+
+# The tasks that the page shows as images and rounds; those of other stages are listed.
+PICTURED = (MemoryRound, TeachingStep, EvaluationItem)
 
 Fact = tuple[str, str]
 
@@ -46,6 +50,7 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
         "memory_rounds": rounds,
         "trials": trials(rounds),
         "evaluation": [evaluation_cell(item, participant) for item in items],
+        "other_stages": other_stages(participant),
         "events": events,
         "events_in_view": EVENTS_IN_VIEW,
     }
@@ -77,15 +82,17 @@ def person_facts(participant: Participant) -> list[Fact]:
 
 
 def time_facts(participant: Participant) -> list[Fact]:
-    joined, agreed = participant.created_at, participant.consented_at
-    taught, tested = participant.teaching_started_at, participant.evaluation_started_at
-    finished = participant.finished_at
+    flow, finished = stages.flow(), participant.finished_at
+    moments = [*(stage.began_at(participant) for stage in flow), finished]
+    durations = [
+        (stage.label, minutes(began, ended))
+        for stage, (began, ended) in zip(flow, pairwise(moments), strict=True)
+        if stage.is_counted
+    ]
     return [
-        ("joined", moment(joined)),
-        ("memory test", minutes(agreed, taught)),
-        ("teaching", minutes(taught, tested)),
-        ("evaluation", minutes(tested, finished)),
-        ("all of it", minutes(joined, finished)),
+        ("joined", moment(participant.created_at)),
+        *durations,
+        ("all of it", minutes(participant.created_at, finished)),
         ("last seen", moment(participant.last_seen_at)),
     ]
 
@@ -211,6 +218,22 @@ def round_words(row: MemoryRound) -> dict[str, Any]:
         "time": wording.seconds(row.response_ms),
         "exposures": row.exposures,
     }
+
+
+def other_stages(participant: Participant) -> list[dict[str, Any]]:
+    """The stages that this page has no picture of: their tasks, and the time that each answer took."""
+    return [
+        {
+            "name": stage.name,
+            "title": stage.label.capitalize(),
+            "tasks": [
+                {"position": task.position, "time": wording.seconds(task.response_ms)}
+                for task in stage.tasks_of(participant)
+            ],
+        }
+        for stage in stages.flow()
+        if stage.tasks not in (None, *PICTURED)
+    ]
 
 
 def evaluation_cell(item: EvaluationItem, participant: Participant) -> dict[str, Any]:

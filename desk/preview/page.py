@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from desk.base.pages import Page, address, study_page
 from desk.base.wording import teacher_title
+from studies import stages
 from studies.models import Participant, Study
 
 from . import sessions as previews
@@ -27,10 +28,10 @@ def preview(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def stage_choices() -> list[dict[str, str]]:
-    labels = dict(Participant.Stage.choices)
+    labels = {**stages.labels(), Participant.Stage.DONE: Participant.Stage.DONE.label}
     return [
         {"name": name, "title": labels[name].capitalize(), "help": words}
-        for name, words in previews.STAGES.items()
+        for name, words in previews.places().items()
     ]
 
 
@@ -44,7 +45,7 @@ def teacher_choices(study: Study) -> list[dict[str, Any]]:
 def open_preview(request: HttpRequest, study: Study) -> HttpResponse:
     """Makes a session that stands at the stage, and goes to it."""
     stage, arm = request.POST.get("stage", ""), request.POST.get("teacher", "")
-    if stage not in previews.STAGES or arm not in ["", *previews.teachers_for(study)]:
+    if stage not in previews.places() or arm not in ["", *previews.teachers_for(study)]:
         raise Http404
     participant = previews.open_preview(study=study, stage=stage, arm=arm)
     return HttpResponseRedirect(participant.get_absolute_url())

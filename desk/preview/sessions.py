@@ -9,25 +9,13 @@ from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from memorytest.scoring import memory_decay
 from studies import audit, stages
 from studies.models import AuditEntry, Participant, Study
 from studies.services import Recruitment, join
-from teaching.assignment import assign
+from studies.summary import TYPICAL_ACCURACY
 
 Stage, Purpose = Participant.Stage, Participant.Purpose
 
-# What earlier stages would have left, for sessions that begin in the middle.
-TYPICAL_SPAN = 5
-TYPICAL_ACCURACY = 0.8
-
-STAGES: dict[str, str] = {
-    Stage.CONSENT: "Your consent text, then everything that follows.",
-    Stage.MEMORY: "The device check, the introduction and the first round.",
-    Stage.TEACHING: f"The first image, for a memory span n̄ of {TYPICAL_SPAN}.",
-    Stage.EVALUATION: "The first evaluation image.",
-    Stage.DONE: f"The last page, with a score of {TYPICAL_ACCURACY:.0%}.",
-}
 # Everything but the study itself.
 TRIED = (Purpose.PILOT, Purpose.PREVIEW, Purpose.REHEARSAL)
 
@@ -43,43 +31,34 @@ def teachers_for(study: Study) -> list[str]:
     return [*study.arm_names, *(name for name in able if name not in study.arm_names)]
 
 
+def places() -> dict[str, str]:
+    """Where a preview may begin, and what is shown there."""
+    last_page = f"The last page, with a score of {TYPICAL_ACCURACY:.0%}."
+    return {stage.name: stage.preview for stage in stages.flow()} | {Stage.DONE: last_page}
+
+
 def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
     """Somebody who stands at a stage as if the earlier ones were done, and who counts nowhere."""
-    if stage in Participant.STAGES_UNDER_WAY:
+    if stage != Stage.DONE:
         stages.named(stage).warm_up(study)
     with transaction.atomic():
         invited = Recruitment(purpose=Purpose.PREVIEW)
         participant, _ = join(study=study, recruitment=invited)
         participant.arm = arm
-        stand_in(participant, stage)
+        move_to(participant, stage)
         participant.save()
     return participant
 
 
-def stand_in(participant: Participant, stage: str) -> None:
+def move_to(participant: Participant, name: str) -> None:
     """Leaves what the stages before this one would have left, and begins it."""
-    now, places = timezone.now(), list(STAGES)
-    place = places.index(stage)
-    participant.stage = stage
-    if place > places.index(Stage.CONSENT):
-        participant.position, participant.consented_at = 2, now
-    if place > places.index(Stage.MEMORY):
-        leave_memory(participant)
-    if place > places.index(Stage.TEACHING):
-        assign(participant)
-        participant.teaching_started_at = now
-    if place > places.index(Stage.EVALUATION):
-        participant.evaluation_started_at = participant.finished_at = now
-        participant.evaluation_accuracy = TYPICAL_ACCURACY
-    else:
-        stages.named(stage).begin(participant)
-
-
-def leave_memory(participant: Participant) -> None:
-    settings = participant.study_as_joined
-    span = min(TYPICAL_SPAN, settings.memory_max_length)
-    participant.memory_lengths = [span] * settings.memory_trials
-    participant.memory_span, participant.beta = float(span), memory_decay(span)
+    for stage in stages.flow():
+        if stage.name == name:
+            participant.stage = name
+            stage.begin(participant)
+            return
+        stage.skip(participant)
+    participant.stage, participant.finished_at = Stage.DONE, timezone.now()
 
 
 def tried_out(study: Study) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ def delete_everybody(request: HttpRequest, study: Study) -> HttpResponse:
         return HttpResponseRedirect(address(study, "privacy"))
     context = {
         "number": people.count(),
-        "under_way": people.filter(stage__in=Participant.STAGES_UNDER_WAY).count(),
+        "under_way": people.under_way().count(),
         "is_mistyped": request.method == "POST",
     }
     title = "Delete everybody’s data"

@@ -41,7 +41,7 @@ def people_before(days: int) -> ParticipantQuerySet:
 
 
 def _still_taking_part(people: ParticipantQuerySet) -> Iterator[Participant]:
-    under_way = people.filter(stage__in=Participant.STAGES_UNDER_WAY).select_related("study")
+    under_way = people.under_way().select_related("study")
     return (person for person in under_way.iterator() if not person.has_expired)
 
 

@@ -55,11 +55,8 @@ def setup_context(form: Any) -> dict[str, Any]:
 def number_under_way(study: Study) -> int:
     """Everybody who is in the middle of a session that was meant: no previews and no bots."""
     meant = (Participant.Purpose.LIVE, Participant.Purpose.PILOT)
-    return study.participants.filter(
-        purpose__in=meant,
-        stage__in=Participant.STAGES_UNDER_WAY,
-        last_seen_at__gte=study.cutoff,
-    ).count()
+    seen_lately = study.participants.under_way().filter(last_seen_at__gte=study.cutoff)
+    return seen_lately.filter(purpose__in=meant).count()
 
 
 def summary_of(study: Study, wrong: Collection[str]) -> Summary | None:

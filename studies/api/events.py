@@ -8,11 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from studies.answers import Milliseconds
 from studies.events import MOST_EACH, MOST_PER_CALL, Noticed, note_events
 from studies.models import SessionEvent
 
 from . import examples
-from .views import MAX_POSITION, Milliseconds, error_responses, participant_or_404
+from .views import MAX_POSITION, error_responses, participant_or_404
 
 
 class EventEntry(serializers.Serializer[Any]):

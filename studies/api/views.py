@@ -1,6 +1,6 @@
 """The session API: what a worker's page, a bot or another front end says to the server."""
 
-import math
+import copy
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -12,14 +12,13 @@ from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from studies import services, withdrawal
+from studies import services, stages, withdrawal
 from studies.models import Participant, Study
 
 from . import examples
+from .fields import StageField
 
 MAX_POSITION = 1_000_000
-# Longer than any session lives: a worker may answer after days.
-MAX_MS = 1e12
 
 
 def participant_or_404(token: str) -> Participant:
@@ -53,41 +52,17 @@ class PositionRequest(serializers.Serializer[Any]):
     position = serializers.IntegerField(min_value=1, max_value=MAX_POSITION)
 
 
-class Milliseconds(serializers.FloatField):
-    """A time by the client's clock: a real number, whatever the client's clock did."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(min_value=0, max_value=MAX_MS, **options)
-
-    def to_internal_value(self, data: Any) -> float:
-        try:
-            value = super().to_internal_value(data)
-        except OverflowError:
-            value = math.inf
-        if math.isnan(value):
-            self.fail("invalid")
-        return value
-
-
 class AnswerRequest(PositionRequest):
     """One answer. Which of the fields are needed depends on the kind of the current task."""
 
-    agree = serializers.BooleanField(required=False, help_text="consent")
-    order = serializers.ListField(
-        child=serializers.CharField(max_length=60),
-        required=False,
-        max_length=20,
-        help_text="memory: image ids",
-    )
-    label = serializers.CharField(  # type: ignore[assignment]
-        required=False, max_length=60, help_text="teaching, evaluation: a class name"
-    )
-    response_ms = Milliseconds(
-        required=False, help_text="from paint to answer, by the client's clock"
-    )
-    shown_ms = Milliseconds(
-        required=False, help_text="memory: how long the images were really shown"
-    )
+    def get_fields(self) -> dict[str, Any]:
+        """Those of all stages, none of them required here: the stage that is answered knows which it needs."""
+        fields = super().get_fields()
+        for stage in stages.flow():
+            for name, declared in stage.answer_fields.items():
+                fields[name] = field = copy.deepcopy(declared)
+                field.required = False
+        return fields
 
 
 class StageProgress(serializers.Serializer[Any]):
@@ -101,14 +76,14 @@ class SessionInfo(serializers.Serializer[Any]):
     code = serializers.CharField()
     study = serializers.CharField()
     classes = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
-    stage = serializers.ChoiceField(choices=Participant.Stage.choices)
+    stage = StageField()
     stages = StageProgress(many=True)
 
 
 class StateReply(serializers.Serializer[Any]):
     session = SessionInfo()
     task = serializers.DictField(
-        help_text="`kind` says which: consent, memory, teaching, evaluation or done."
+        help_text="`kind` says which: the name of the current stage, or done."
     )
 
 

@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
+from .. import stages
 from ..keys import new_code, new_seed, new_token
 from .studies import Study
 from .versions import StudyVersion
@@ -55,12 +56,15 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
     def completed(self) -> ParticipantQuerySet:
         return self.filter(stage=Participant.Stage.DONE)
 
+    def under_way(self) -> ParticipantQuerySet:
+        return self.exclude(stage__in=Participant.ENDS)
+
     def overdue(self, cutoff: datetime) -> ParticipantQuerySet:
-        return self.filter(stage__in=Participant.STAGES_UNDER_WAY, last_seen_at__lt=cutoff)
+        return self.under_way().filter(last_seen_at__lt=cutoff)
 
     def occupying(self, cutoff: datetime) -> ParticipantQuerySet:
         """Those who take up a place: finished, or taking part now."""
-        taking_part = Q(stage__in=Participant.STAGES_UNDER_WAY, last_seen_at__gte=cutoff)
+        taking_part = ~Q(stage__in=Participant.ENDS) & Q(last_seen_at__gte=cutoff)
         return self.filter(taking_part | Q(stage=Participant.Stage.DONE))
 
 
@@ -68,6 +72,9 @@ class Participant(models.Model):
     """One person in one study. The stages leave their results here, and meet nowhere else."""
 
     class Stage(models.TextChoices):
+        """What the column may hold: the stages that we know by heart, and the ends of a session. Others that
+        the settings name are stored under their own names."""
+
         CONSENT = "consent", "consent"
         MEMORY = "memory", "memory test"
         TEACHING = "teaching", "teaching"
@@ -90,7 +97,8 @@ class Participant(models.Model):
         PROLIFIC = "prolific", "Prolific"
         MTURK = "mturk", "Mechanical Turk"
 
-    STAGES_UNDER_WAY = (Stage.CONSENT, Stage.MEMORY, Stage.TEACHING, Stage.EVALUATION)
+    # Everybody else is in one of the stages that the settings name.
+    ENDS = (Stage.DONE, Stage.DECLINED, Stage.ABANDONED, Stage.WITHDRAWN)
 
     study = models.ForeignKey(Study, models.PROTECT, related_name="participants")
     version = models.ForeignKey(StudyVersion, models.PROTECT, related_name="participants")
@@ -154,6 +162,11 @@ class Participant(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("session", args=[self.token])
 
+    def get_stage_display(self) -> str:  # type: ignore[no-redef]
+        """What researchers read, for a stage of a study's own too."""
+        known = dict(self.Stage.choices).get(self.stage)
+        return known or stages.labels().get(self.stage, self.stage)
+
     @cached_property
     def study_as_joined(self) -> Study:
         """The study as it was when this participant joined."""
@@ -163,7 +176,7 @@ class Participant(models.Model):
 
     @property
     def is_under_way(self) -> bool:
-        return self.stage in self.STAGES_UNDER_WAY
+        return self.stage not in self.ENDS
 
     @property
     def has_expired(self) -> bool:

@@ -48,6 +48,16 @@ class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
         """A participant's tasks in order, each with its example; all are of the study's data set."""
         return self.filter(participant=participant).select_related("example").order_by("position")
 
+    def at(self, *positions: int) -> list[AnyLabelTask]:
+        """The tasks at these positions; there is at least one."""
+        return self.filter(position__in=positions).at_least_one()
+
+    def at_least_one(self) -> list[AnyLabelTask]:
+        rows = list(self)
+        if not rows:
+            raise self.model.DoesNotExist
+        return rows
+
     def with_class_names(self) -> Self:
         return self.select_related("example__dataset").defer("example__dataset__insight")
 

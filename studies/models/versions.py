@@ -65,6 +65,7 @@ class Versioned(models.Model):
 
     CONFIGURATION: ClassVar[tuple[str, ...]]
     if TYPE_CHECKING:
+        dataset: Any
         memory_trials: Any
         versions: Any
 
@@ -94,10 +95,12 @@ class Versioned(models.Model):
 
     def as_of(self, version: StudyVersion) -> Study:
         """The study with the settings of one of its versions."""
+        # Read before the copy is made, so that many versions read it once.
+        own_key = self.dataset.key
         study: Any = copy.copy(self)
         for name, value in version.configuration.items():
             if name != "dataset":
                 setattr(study, name, value)
-            elif value["key"] != study.dataset.key:
+            elif value["key"] != own_key:
                 study.dataset = Dataset.objects.using(self._state.db).get(key=value["key"])
         return study  # type: ignore[no-any-return]

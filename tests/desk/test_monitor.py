@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from desk.base.purposes import SHOWN
-from desk.monitor.content import PLACES, ago, live_context
-from desk.monitor.numbers import ENDS, EVERYBODY, EXCLUDED, PAGE_SIZE, STEPS, Choice, Monitor
-from studies import places
+from desk.monitor.content import ago, live_context, place_titles
+from desk.monitor.numbers import EVERYBODY, EXCLUDED, PAGE_SIZE, Monitor, MonitorFilter
+from studies import places, stages
 from studies.errors import StateNotAllowed
 from studies.head_counts import UNDER_WAY
 from studies.models import AuditEntry, Participant, SessionEvent, Study, StudyShare, StudyVersion
@@ -66,7 +66,7 @@ def status_of(person: Participant) -> str:
     return UNDER_WAY if person.is_under_way else person.stage
 
 
-def belongs(person: Participant, choice: Choice) -> bool:
+def belongs(person: Participant, choice: MonitorFilter) -> bool:
     """Whether a list has somebody, said in another way than the product says it."""
     here = {
         EVERYBODY: True,
@@ -81,9 +81,9 @@ def belongs(person: Participant, choice: Choice) -> bool:
 def test_every_list_has_whom_it_should_and_counts_them(study, crowd):
     make_crowd(study, 30, seed=6, purpose="pilot")
     people = list(study.participants.order_by("-pk"))
-    assert {status_of(person) for person in people} == {UNDER_WAY, *ENDS}
-    for purpose, place, arm in itertools.product(SHOWN, PLACES, ["", "jedi", "none"]):
-        choice = Choice(purpose, place, arm)
+    assert {status_of(person) for person in people} == {UNDER_WAY, *Participant.ENDS}
+    for purpose, place, arm in itertools.product(SHOWN, place_titles(), ["", "jedi", "none"]):
+        choice = MonitorFilter(purpose, place, arm)
         expected = [person.pk for person in people if belongs(person, choice)]
         monitor = Monitor(study, choice)
         assert monitor.listed == len(expected), choice
@@ -91,12 +91,12 @@ def test_every_list_has_whom_it_should_and_counts_them(study, crowd):
 
 
 def test_the_funnel_counts_how_far_everybody_came(study, crowd):
-    steps = {step.stage: step for step in Monitor(study, Choice()).funnel}
+    steps = {step.stage: step for step in Monitor(study, MonitorFilter()).funnel}
     marks = [
         None, "consented_at", "teaching_started_at", "evaluation_started_at",
     ]  # fmt: skip
     people = list(study.participants.all())
-    for stage, mark in zip(STEPS, marks, strict=False):
+    for stage, mark in zip(stages.labels(), marks, strict=True):
         assert steps[stage].reached == sum(mark is None or bool(getattr(p, mark)) for p in people)
         here = [p for p in people if p.stage == stage and status_of(p) == UNDER_WAY]
         assert steps[stage].here == len(here)
@@ -107,7 +107,7 @@ def test_the_funnel_counts_how_far_everybody_came(study, crowd):
 
 def test_who_withdrew_and_left_nothing_but_a_teacher_came_to_teaching(study):
     add(study, stage="withdrawn", arm="rt", finished_at=timezone.now())
-    steps = {step.stage: step for step in Monitor(study, Choice()).funnel}
+    steps = {step.stage: step for step in Monitor(study, MonitorFilter()).funnel}
     assert (steps["teaching"].reached, steps["teaching"].lost, steps["evaluation"].reached) == (
         1,
         1,

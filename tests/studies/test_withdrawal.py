@@ -1,6 +1,7 @@
 """Withdrawing: the worker stops, and what was answered goes or stays, as the study said."""
 
 import pytest
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import models
 from django.test import Client
 
@@ -9,7 +10,7 @@ from memorytest.models import MemoryRound
 from studies import services
 from studies.errors import SessionOver
 from studies.models import AuditEntry, Participant, SessionEvent, Study
-from studies.withdrawal import KEPT, deletes, noticed, withdraw
+from studies.withdrawal import KEPT, deletes, reading_tasks, withdraw
 from teaching.models import TeachingStep
 from tests.builders import make_study
 from tests.worker import Worker
@@ -126,8 +127,15 @@ def test_an_answer_that_is_under_way_meanwhile_writes_nothing(stage):
     assert rows_of(worker.participant) == [0, 0, 0, 0]
 
 
-def test_an_error_of_our_own_is_not_taken_for_a_withdrawal():
-    with pytest.raises(ZeroDivisionError), noticed(Worker(make_study()).participant):
+def test_a_task_that_is_missing_for_another_reason_is_not_taken_for_a_withdrawal():
+    participant = Worker(make_study()).participant
+    with pytest.raises(ObjectDoesNotExist), reading_tasks(participant):
+        raise ObjectDoesNotExist
+
+
+def test_an_error_of_our_own_is_not_hidden_by_a_withdrawal():
+    participant = withdraw(Worker(make_study()).participant)
+    with pytest.raises(ZeroDivisionError), reading_tasks(participant):
         raise ZeroDivisionError
 
 
