@@ -17,3 +17,5 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+# A stage that is no part of the product, for tests that add one.
+INSTALLED_APPS = [*INSTALLED_APPS, "tests.quiz"]  # noqa: F405

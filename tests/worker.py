@@ -5,6 +5,7 @@ from typing import Any
 
 from django.test import Client
 
+from studies import stages
 from studies.models import Participant, Study
 
 Json = dict[str, Any]
@@ -69,7 +70,9 @@ class Worker:
             shuffled = [image["id"] for image in task["images"]]
             order = self.orders.get(task["position"], shuffled)
             return {"order": order, "response_ms": 900.0, "shown_ms": 3000.0}
-        return {"label": state["session"]["classes"][0], "response_ms": 700.0}
+        if "image" in task:
+            return {"label": state["session"]["classes"][0], "response_ms": 700.0}
+        return stages.named(task["kind"]).simulated_answer(task)
 
     def go_to(self, stage: str, choose: Callable[[Json], Json] | None = None) -> Json:
         """Answers until the session is at a stage ("done" for all of it); returns the task there."""

@@ -1,0 +1,64 @@
+"""A quiz: everything that a stage needs, in one file."""
+
+from typing import Any
+
+from django.db import models
+from rest_framework import serializers
+
+from studies.answers import RESPONSE_MS
+from studies.models import Participant, Task
+from studies.stages import Current, Json, Recorded, Stage, Taken
+
+QUESTIONS = ("How old is the universe?", "How many legs has a spider?")
+
+
+class Question(Task):
+    number = models.PositiveSmallIntegerField()
+    reply = models.CharField(max_length=60, blank=True)
+
+    class Meta(Task.Meta):
+        pass
+
+
+class QuizStage(Stage):
+    name = "quiz"
+    title = "Questions"
+    label = "general quiz"
+    unit = "question"
+    tasks = Question
+    answer_fields = {"reply": serializers.CharField(max_length=60), "response_ms": RESPONSE_MS}
+    preview = "The first question of the quiz."
+    script = "js/worker/quiz.js"
+
+    def begin(self, participant: Participant) -> None:
+        Question.objects.create(participant=participant, position=participant.position, number=1)
+
+    def total(self, participant: Participant) -> int:
+        return len(QUESTIONS)
+
+    def current(self, participant: Participant) -> Current:
+        this = Question.objects.get(participant=participant, position=participant.position)
+        text = QUESTIONS[this.number - 1]
+        task = {"kind": self.name, "position": this.position, "text": text}
+        return Current(task, done=this.number - 1)
+
+    def plan(self, participant: Participant, answer: Json) -> Question:
+        return Question.objects.get(participant=participant, position=participant.position)
+
+    def record(self, participant: Participant, answer: Json, plan: Question) -> Taken:
+        plan.reply = answer["reply"]
+        plan.mark_answered(answer["response_ms"])
+        plan.save()
+        is_last = plan.number == len(QUESTIONS)
+        if not is_last:
+            following: dict[str, Any] = {"position": plan.position + 1, "number": plan.number + 1}
+            Question.objects.create(participant=participant, **following)
+        return Taken(feedback={"kind": self.name}, is_last=is_last)
+
+    def recorded(self, participant: Participant, position: int) -> Recorded | None:
+        answered = Question.objects.filter(answered_at__isnull=False)
+        this = answered.filter(participant=participant, position=position).first()
+        return Recorded({"reply": this.reply}, {"kind": self.name}) if this else None
+
+    def simulated_answer(self, task: Json) -> Json:
+        return {"reply": "eight", "response_ms": 1200.0}

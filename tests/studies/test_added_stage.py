@@ -1,0 +1,149 @@
+"""A made-up stage, written in one file and named in the settings: sessions, pages and the API take it in."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from desk.monitor.content import live_context
+from studies import stages
+from studies.head_counts import outcome_groups
+from studies.models import Participant, Study
+from studies.services import expire_sessions
+from studies.withdrawal import withdraw
+from tests.builders import make_dataset, make_study
+from tests.quiz.models import Question
+from tests.worker import Worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=[1, 2, 4], ids=["after-consent", "before-teaching", "at-the-end"])
+def place(request, settings) -> Iterator[int]:
+    """Where in the flow the quiz stands."""
+    with_quiz = list(settings.JEDI_STAGES)
+    with_quiz.insert(request.param, "tests.quiz.models.QuizStage")
+    settings.JEDI_STAGES = with_quiz
+    stages.flow.cache_clear()
+    yield request.param
+    stages.flow.cache_clear()
+
+
+@pytest.fixture
+def study(place) -> Study:
+    return make_study(dataset=make_dataset(teaching=12, evaluation=8), arms="rt")
+
+
+def page(researcher: Client, path: str) -> str:
+    reply = researcher.get(path)
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def test_a_session_goes_through_it(study, place):
+    worker = Worker(study)
+    names = [part["name"] for part in worker.get().json()["session"]["stages"]]
+    assert names.index("quiz") == place - 1, "consent is not counted"
+    assert worker.go_to("quiz")["text"] == "How old is the universe?"
+    assert worker.participant.stage == "quiz"
+    assert worker.get().json()["session"]["stages"][place - 1] == {
+        "name": "quiz", "title": "Questions", "done": 0, "total": 2,
+    }  # fmt: skip
+    assert worker.go_to("done")["outcome"] == "completed"
+    assert list(Question.objects.values_list("reply", flat=True)) == ["eight", "eight"]
+    participant = worker.participant
+    assert (participant.arm, participant.beta) == ("rt", pytest.approx(2 / 3))
+    assert participant.teaching_gain is not None
+
+
+def test_its_answers_are_checked_and_taken_once(study):
+    worker = Worker(study)
+    position = worker.go_to("quiz")["position"]
+    for body in ({}, {"reply": ["eight"]}, {"reply": "x" * 61}):
+        reply = worker.answer(position=position, **body)
+        assert (reply.status_code, set(reply.json()["error"]["fields"])) == (400, {"reply"})
+    first = worker.answer(position=position, reply="eight").json()
+    assert worker.answer(position=position, reply="eight").json() == first
+    assert worker.answer(position=position, reply="six").status_code == 409
+
+
+def test_the_monitor_shows_who_is_there_since_when_and_how_far(researcher, study):
+    worker = Worker(study)
+    worker.go_to("quiz")
+    worker.answer_current()
+    [row] = live_context(study, {"place": "quiz"})["people"]
+    assert (row["where"], row["progress"]) == ("General quiz", "question 2 of 2")
+    assert row["since"]["at"] <= Question.objects.order_by("position")[0].created_at
+    text = page(researcher, f"/admin/studies/study/{study.pk}/monitor/")
+    assert "General quiz" in text
+
+
+@pytest.mark.parametrize("outcome", ["abandoned", "withdrawn"])
+def test_who_left_there_came_so_far_and_no_further(study, outcome):
+    worker = Worker(study)
+    worker.go_to("quiz")
+    if outcome == "withdrawn":
+        Study.objects.update(on_withdrawal="keep")
+        withdraw(worker.participant)
+    else:
+        Participant.objects.update(last_seen_at=timezone.now() - timedelta(days=9))
+        assert expire_sessions(study) == 1
+    [group] = outcome_groups(study)
+    assert (group.reached, group.outcome) == ("quiz", outcome)
+
+
+def test_a_preview_begins_there_and_after_it(researcher, study):
+    path = f"/admin/studies/study/{study.pk}/preview/"
+    text = page(researcher, path)
+    assert "General quiz" in text
+    assert "The first question of the quiz." in text
+    for stage in [*stages.labels(), "done"]:
+        reply = researcher.post(f"{path}open/", {"stage": stage, "teacher": "rt"})
+        assert reply.status_code == 302
+        token = reply["Location"].split("/")[2]
+        assert Client().get(f"/api/sessions/{token}/").json()["session"]["stage"] == stage
+
+
+def test_the_pages_about_people_name_it(researcher, study):
+    worker = Worker(study)
+    worker.go_to("quiz")
+    people = page(researcher, "/admin/studies/participant/?stage__exact=quiz")
+    assert worker.participant.code in people
+    assert "general quiz" in people
+    own = f"/admin/studies/participant/{worker.participant.pk}/change/"
+    assert '<span class="state">general quiz</span>' in page(researcher, own)
+    worker.go_to("done")
+    text = page(researcher, own)
+    assert "<h2>General quiz</h2>" in text
+    assert text.count("answered in 1.2") == 2
+    assert researcher.get("/admin/studies/participant/?stage__exact=moon").status_code == 200
+
+
+def test_the_results_are_made_as_ever(researcher, study):
+    Worker(study).go_to("done")
+    assert "RT" in page(researcher, f"/admin/studies/study/{study.pk}/results/")
+
+
+def test_the_schema_of_the_api_has_it(study):
+    schema = Client().get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi+json"})
+    parts = schema.json()["components"]["schemas"]
+    assert "reply" in parts["AnswerRequest"]["properties"]
+    assert "reply" not in parts["AnswerRequest"]["required"]
+    assert any("quiz" in part.get("enum", ()) for part in parts.values())
+
+
+def test_more_people_in_it_ask_no_more_of_the_monitor(study):
+    def cost() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            live_context(study, {})
+        return len(asked)
+
+    Worker(study).go_to("quiz")
+    one = cost()
+    for _ in range(3):
+        Worker(study).go_to("quiz")
+    assert cost() == one
