@@ -9,10 +9,11 @@ from typing import Any
 from analysis import stats
 from analysis.charts import figures
 from analysis.charts.shapes import svg
-from analysis.charts.words import points, points_interval, share, title_of
+from analysis.charts.words import points, points_interval, share
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 from studies.models import Study
 from studies.models.versions import configuration_hash
+from teaching.teachers import teacher_title
 
 from .models import Rehearsal
 
@@ -76,7 +77,7 @@ def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
     )
     between = evaluated.interval
     return Expected(
-        title_of(arm),
+        teacher_title(arm),
         gain.n,
         points(gain.mean),
         points_interval(gain.interval),
@@ -91,7 +92,7 @@ def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
         title="Expected teaching gain by teacher",
         axis="teaching gain, points",
         arms=[
-            figures.ArmValues(title_of(arm), values, stats.summarise(values))
+            figures.ArmValues(teacher_title(arm), values, stats.summarise(values))
             for arm, values in gains.items()
         ],
         show_tick=figures.signed_tick,
@@ -105,7 +106,7 @@ def needed(
 ) -> Needed:
     first = next(iter(gains))
     return Needed(
-        f"{title_of(first)} − {title_of(arm)}",
+        f"{teacher_title(first)} − {teacher_title(arm)}",
         in_words(needed_by_formula(question, sd) if sd else None),
         in_words(needed_by_drawing(question, gains[first], gains[arm])),
     )

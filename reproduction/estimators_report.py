@@ -43,7 +43,7 @@ ABOUT_LEARNERS = (
     "somebody who knows nothing. Firmer first opinions: a random first concept, so firm that the margins wᵀx over the "
     "pool have a root mean square of 0.3 or 1. Of another kind: learners who see a fifth of the features, chosen at "
     "random for each; learners with another loss, at half the rate, so that first steps are as long; prototypes, the "
-    "mean of what was shown of each class; exemplars, likeness to all that was shown, fading by 5 % a step, with a "
+    "mean of what was shown of each class; exemplars, similarity to all that was shown, fading by 5 % a step, with a "
     "width that was chosen by what they learn from random examples, not by what any teacher makes of them."
 )
 ABOUT_TEACHERS = (

@@ -6,7 +6,7 @@ from django.db.models import F
 
 from studies.models import Participant, Study
 
-MEMORY_MATCHED_TEACHER = "jedi"
+from .teachers import known_teachers
 
 
 def assign(participant: Participant) -> None:
@@ -45,8 +45,9 @@ def emptiest_arm(study: Study, purpose: str) -> str:
 
 
 def teaching_length(study: Study, arm: str, memory_span: float) -> int:
-    """JEDI teaches in proportion to the memory; the others for a fixed number of images."""
-    if arm != MEMORY_MATCHED_TEACHER:
+    """By the memory span for a teacher whose length follows it, for any other a fixed number of images."""
+    teacher = known_teachers().get(arm)
+    if teacher is None or not teacher.length_follows_memory:
         return study.other_steps
     if memory_span <= study.short_memory_up_to:
         return study.short_steps

@@ -66,9 +66,9 @@ class TeachingStage(LabelStage):
         if plan.following:
             plan.following.created_at = timezone.now()
             plan.following.save(force_insert=True)
-        told = feedback(participant, plan.answered)
-        current = describe(participant, plan.following, told) if plan.following else None
-        return Taken(told, is_last=plan.following is None, current=current)
+        shown = feedback(participant, plan.answered)
+        current = describe(participant, plan.following, shown) if plan.following else None
+        return Taken(shown, is_last=plan.following is None, current=current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = (
@@ -132,7 +132,7 @@ def arm_problems(study: Study) -> dict[str, str]:
         largest = TEACHERS[name].largest_pool
         if largest is not None and pool_size > largest:
             return {
-                "arms": f"{name} serves pools of up to {largest} images, and this one has {pool_size}. "
+                "arms": f"{TEACHERS[name].title} serves pools of up to {largest} images, and this one has {pool_size}. "
                 "Leave it out, or choose a smaller data set."
             }
     return {}

@@ -9,10 +9,6 @@ from . import figures
 UNKNOWN = "–"
 
 
-def title_of(arm: str) -> str:
-    return arm.upper() if len(arm) <= 4 else arm[:1].upper() + arm[1:]
-
-
 def in_words(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last

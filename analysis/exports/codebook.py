@@ -25,9 +25,7 @@ def _section(table: Table, study: Study, identifiable: bool) -> str:
 
 
 def _line(column: Column[object]) -> str:
-    meaning = (
-        f"{column.description} **Identifiable.**" if column.identifiable else column.description
-    )
+    meaning = f"{column.meaning} **Identifiable.**" if column.identifiable else column.meaning
     return f"| `{column.name}` | {column.kind} | {meaning} |"
 
 
@@ -38,6 +36,6 @@ def codebook_csv(study: Study, *, identifiable: bool) -> str:
     writer.writerow(HEADER)
     for table in TABLES.values():
         for column in table.columns(study, identifiable=identifiable):
-            texts = [table.name, column.name, column.kind, column.description]
+            texts = [table.name, column.name, column.kind, column.meaning]
             writer.writerow([*map(cell, texts), cell(column.identifiable)])
     return file.getvalue()

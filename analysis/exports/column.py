@@ -28,9 +28,14 @@ class Kind(StrEnum):
 class Column(Generic[Row]):
     name: str
     kind: Kind
-    description: str
+    description: str | Callable[[], str]
     value: Callable[[Row], Cell]
     identifiable: bool = False
+
+    @property
+    def meaning(self) -> str:
+        """The description; one that names teachers is made when it is read, because the server starts without them."""
+        return self.description if isinstance(self.description, str) else self.description()
 
 
 Columns = tuple[Column[Any], ...]

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from studies.models import Participant
+from teaching.teachers import known_teachers
 
 from .column import Column, Kind
 
@@ -19,6 +20,13 @@ def _seconds(start: datetime | None, end: datetime | None) -> float | None:
 def _status(participant: Participant) -> str:
     """An overdue session counts as abandoned from the moment it is overdue, marked or not."""
     return Participant.Stage.ABANDONED if participant.has_expired else participant.stage
+
+
+def _arm_meaning() -> str:
+    names = [f"{name} ({teacher.title})" for name, teacher in known_teachers().items()]
+    return (
+        f"The name of the teacher: {', '.join(names[:-1])} or {names[-1]}. Empty before assignment."
+    )
 
 
 WHO: tuple[Column[Participant], ...] = (
@@ -38,7 +46,7 @@ WHO: tuple[Column[Participant], ...] = (
     Column(
         "arm",
         Kind.TEXT,
-        "The teacher: jedi, imt, eer or rt. Empty before assignment.",
+        _arm_meaning,
         lambda p: p.arm,
     ),
     Column("ticket", Kind.WHOLE, "The number in the round robin, from 0.", lambda p: p.ticket),

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from analysis import stats
-from analysis.charts.words import UNKNOWN, decimal, title_of
+from analysis.charts.words import UNKNOWN, decimal
 from analysis.results.figures import FORMS, Figure
 from studies.models import Study
 from teaching.engine import Shown, Tracked
+from teaching.teachers import teacher_title
 
 from . import beliefs
 from .beliefs import Floats
@@ -23,10 +24,10 @@ from .sessions import Session, sessions_of
 # The newest so many: the page answers in a second or two, and more would change little.
 MOST = 300
 
-TEACHER, TRACKED, CONSTANT, RUNNING = "teacher", "tracked", "constant", "running"
+TEACHER, TRACKING, CONSTANT, RUNNING = "teacher", "tracking", "constant", "running"
 WAYS = {
     TEACHER: "the teacher’s belief",
-    TRACKED: "tracking the learner",
+    TRACKING: "tracking the learner",
     CONSTANT: "a constant",
     RUNNING: "running accuracy",
 }
@@ -74,19 +75,19 @@ def arm_of(name: str, sessions: Sequence[Session]) -> Arm:
     constants = beliefs.constant_of_others(rights)
     predictions: dict[str, list[Floats]] = {
         TEACHER: [beliefs.chance_of_right(s.p, s.labels) for s in sessions],
-        TRACKED: [beliefs.chance_of_right(foretold(s), s.labels) for s in sessions],
+        TRACKING: [beliefs.chance_of_right(predicted_answers(s), s.labels) for s in sessions],
         CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
         RUNNING: [beliefs.running_accuracy(right) for right in rights],
     }
     return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
 
 
-def foretold(session: Session) -> Floats:
+def predicted_answers(session: Session) -> Floats:
     """P(+1) before each answer by a teacher who tracks the learner, whoever taught."""
     teacher = Tracked(beta=session.beta, learning_rate=session.rate)
     rows = zip(session.examples, session.answers, session.p, strict=True)
     shown = [Shown(int(example), int(answer), float(p)) for example, answer, p in rows]
-    return teacher.foretold(session.pool, shown)
+    return teacher.predicted_answers(session.pool, shown)
 
 
 def model_page(study: Study, purpose: str) -> dict[str, Any]:
@@ -108,13 +109,13 @@ def loss_row(arm: Arm) -> dict[str, Any]:
     best = beliefs.advantage(arm.losses[TEACHER], arm.losses[CONSTANT])
     running = beliefs.advantage(arm.losses[TEACHER], arm.losses[RUNNING])
     return {
-        "title": title_of(arm.name),
+        "title": teacher_title(arm.name),
         "n": len(arm.sessions),
         "losses": [decimal(stats.mean(arm.losses[way]), 3) for way in WAYS],
         "over_constant": with_interval(best),
         "over_running": with_interval(running),
         "tracked_over_running": with_interval(
-            beliefs.advantage(arm.losses[TRACKED], arm.losses[RUNNING])
+            beliefs.advantage(arm.losses[TRACKING], arm.losses[RUNNING])
         ),
     }
 
@@ -142,7 +143,7 @@ def decay_words(found: Check) -> dict[str, str]:
 def calibration_figure(found: Check) -> Figure:
     title = "Predicted and given answers"
     arms = [
-        ArmBins(title_of(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
+        ArmBins(teacher_title(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
         for arm in found.arms
     ]
     rows: list[list[Any]] = [
@@ -167,7 +168,7 @@ def predicted_and_said(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
 def decay_figure(found: Check) -> Figure:
     title = "Memory decay, measured and fitted"
     arms = [
-        ArmFits(title_of(arm.name), [(s.beta, found.fits[s.code]) for s in arm.sessions])
+        ArmFits(teacher_title(arm.name), [(s.beta, found.fits[s.code]) for s in arm.sessions])
         for arm in found.arms
     ]
     rows = [decay_row(session, found.fits[session.code]) for session in found.sessions]

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analysis import stats
-from analysis.charts.words import in_words, title_of
+from analysis.charts.words import in_words
+from teaching.teachers import known_teachers, teacher_title
 
 from .numbers import Numbers
-
-REFERENCE = "jedi"
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Analysis:
 def analyse(numbers: Numbers, measure: str) -> Analysis:
     values = {arm: numbers.values(arm, measure) for arm in numbers.arms}
     large = [arm for arm in numbers.arms if len(values[arm]) >= stats.TOO_FEW]
-    reference = REFERENCE if REFERENCE in numbers.arms else next(iter(numbers.arms), None)
+    reference = reference_of(numbers.arms)
     return Analysis(
         summaries={arm: stats.summarise(values[arm]) for arm in numbers.arms},
         reference=reference,
@@ -33,6 +32,13 @@ def analyse(numbers: Numbers, measure: str) -> Analysis:
         kruskal=stats.kruskal_wallis([values[arm] for arm in large]),
         comparisons=compare_with(reference, large, values),
     )
+
+
+def reference_of(arms: Sequence[str]) -> str | None:
+    """The arm that the others are compared with: a teacher that is meant for it, or else the first arm."""
+    teachers = known_teachers()
+    meant = (arm for arm in arms if arm in teachers and teachers[arm].is_reference)
+    return next(meant, next(iter(arms), None))
 
 
 def compare_with(
@@ -53,7 +59,7 @@ def size_notes(numbers: Numbers) -> list[str]:
     """What the numbers of participants allow to say, quietly."""
     sizes = {arm: len(numbers.values(arm, "teaching_gain")) for arm in numbers.arms}
     notes = []
-    few = [title_of(arm) for arm, n in sizes.items() if n < stats.TOO_FEW]
+    few = [teacher_title(arm) for arm, n in sizes.items() if n < stats.TOO_FEW]
     if few:
         notes.append(
             f"Fewer than {stats.TOO_FEW} finished with {in_words(few)}: shown, but too few for an interval or a test."

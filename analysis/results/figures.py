@@ -10,8 +10,9 @@ from analysis import stats
 from analysis.charts import figures
 from analysis.charts.pdf import pdf
 from analysis.charts.shapes import Drawing, svg, svg_file
-from analysis.charts.words import p_words, title_of
+from analysis.charts.words import p_words
 from analysis.exports import cell
+from teaching.teachers import teacher_title
 
 from .numbers import TIME_CLASS_MS, Numbers, Person
 
@@ -54,7 +55,7 @@ FORMS = {
 
 def arm_values(numbers: Numbers, measure: str) -> list[figures.ArmValues]:
     return [
-        figures.ArmValues(title_of(arm), values, stats.summarise(values))
+        figures.ArmValues(teacher_title(arm), values, stats.summarise(values))
         for arm in numbers.arms
         for values in [numbers.values(arm, measure)]
     ]
@@ -89,7 +90,7 @@ def accuracy_figure(numbers: Numbers) -> Figure:
     title = "First-seen and evaluation accuracy"
     arms = [
         figures.ArmAccuracies(
-            title_of(arm),
+            teacher_title(arm),
             stats.summarise(numbers.values(arm, "first_seen_accuracy")),
             stats.summarise(numbers.values(arm, "evaluation_accuracy")),
         )
@@ -116,7 +117,9 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
 def curve_figure(numbers: Numbers) -> Figure:
     title = "Learning curves"
     arms = [
-        figures.ArmCurves(title_of(arm), curve(numbers, arm), curve(numbers, arm, only_first=True))
+        figures.ArmCurves(
+            teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True)
+        )
         for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
@@ -176,7 +179,8 @@ def mean_words(spans: Sequence[float]) -> str:
 def gain_by_memory_figure(numbers: Numbers) -> Figure:
     title = "Teaching gain against memory"
     arms = [
-        figures.ArmPoints(title_of(arm), spans_and_gains(numbers.of(arm))) for arm in numbers.arms
+        figures.ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm)))
+        for arm in numbers.arms
     ]
     fields = ("code", "arm", "memory_span", "teaching_gain")
     return Figure(
@@ -237,7 +241,8 @@ def confusion_figure(numbers: Numbers) -> Figure:
         return count(arm, truth, -1), count(arm, truth, 1)
 
     arms = [
-        figures.ArmConfusion(title_of(arm), (row(arm, -1), row(arm, 1))) for arm in numbers.arms
+        figures.ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1)))
+        for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
         [arm, dataset.class_name(truth), dataset.class_name(answer), count(arm, truth, answer)]
@@ -260,7 +265,7 @@ def times_figure(numbers: Numbers) -> Figure:
     title = "Response times"
     rows = [
         figures.ArmTimes(
-            title_of(arm), stage, time_box(numbers.answers.times.get((arm, stage), ()))
+            teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ()))
         )
         for arm in numbers.arms
         for stage in STAGES

@@ -15,10 +15,10 @@ from analysis.charts.words import (
     share,
     share_interval,
     spread,
-    title_of,
 )
 from studies.head_counts import HeadCount
 from studies.models import Study
+from teaching.teachers import teacher_title
 
 from .analysis import Analysis, analyse, size_notes
 from .figures import FIGURES, FORMS
@@ -60,7 +60,7 @@ def attrition_rows(numbers: Numbers) -> list[dict[str, Any]]:
 
 def attrition_row(arm: str, head_count: HeadCount) -> dict[str, Any]:
     return {
-        "title": title_of(arm) if arm else "before assignment",
+        "title": teacher_title(arm) if arm else "before assignment",
         "joined": head_count.joined,
         "done": head_count.done if arm else UNKNOWN,
         "going": head_count.under_way,
@@ -75,7 +75,7 @@ def attrition_row(arm: str, head_count: HeadCount) -> dict[str, Any]:
 def arm_rows(numbers: Numbers, gain: Analysis, evaluation: Analysis) -> list[dict[str, str]]:
     return [
         {
-            "title": title_of(arm),
+            "title": teacher_title(arm),
             "n": str(gain.summaries[arm].n),
             "gain": points(gain.summaries[arm].mean),
             "gain_sd": spread(gain.summaries[arm].sd),
@@ -92,14 +92,14 @@ def arm_rows(numbers: Numbers, gain: Analysis, evaluation: Analysis) -> list[dic
 
 
 def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
-    reference = title_of(analysis.reference or "")
+    reference = teacher_title(analysis.reference or "")
     return {
         "measure": measure,
         "reference": reference,
         "welch": welch_words(analysis.welch),
         "kruskal": kruskal_words(analysis.kruskal),
         "rows": [
-            comparison_words(f"{reference} − {title_of(arm)}", pair)
+            comparison_words(f"{reference} − {teacher_title(arm)}", pair)
             for arm, pair in analysis.comparisons.items()
         ],
     }

@@ -6,10 +6,6 @@ from collections.abc import Iterable
 UNKNOWN = "–"
 
 
-def teacher_title(name: str) -> str:
-    return name.upper() if len(name) <= 4 else name[:1].upper() + name[1:]
-
-
 def share(value: float | None, places: int = 1) -> str:
     return UNKNOWN if value is None else f"{100 * value:.{places}f}\N{NO-BREAK SPACE}%"
 

@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from desk.base.filter_links import FilterLinks, filter_links, query_of
 from desk.base.purposes import LIVE, SHOWN, purpose_links
-from desk.base.wording import UNKNOWN, share, teacher_title
+from desk.base.wording import UNKNOWN, share
 from studies import stages, states
 from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
+from teaching.teachers import teacher_title
 
 from .numbers import EVERYBODY, EXCLUDED, UNASSIGNED, Monitor, MonitorFilter, Place, Step, Trouble
 

@@ -10,10 +10,10 @@ from django.template.response import TemplateResponse
 
 from desk.base.filter_links import query_of
 from desk.base.pages import Page, address, may_edit, study_page
-from desk.base.wording import teacher_title
 from studies import places
 from studies.errors import StateNotAllowed
 from studies.models import Study
+from teaching.teachers import teacher_title
 
 from .content import choice_of, chosen_in, live_context
 

@@ -20,6 +20,7 @@ from desk.base.pages import AdminPage, study_page
 from studies import stages
 from studies.models import Participant, Study
 from studies.read_only import ReadOnly
+from teaching.teachers import teacher_title
 
 
 class StudyFilter(VisibleFilter):
@@ -47,7 +48,7 @@ class TeacherFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
         from teaching.engine import TEACHERS
 
-        return [*((name, wording.teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
+        return [*((name, teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         arm = self.value()
@@ -101,7 +102,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description="teacher", ordering="arm")
     def teacher(self, participant: Participant) -> str:
-        return wording.teacher_title(participant.arm) or wording.UNKNOWN
+        return teacher_title(participant.arm) or wording.UNKNOWN
 
     @admin.display(description="memory n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:

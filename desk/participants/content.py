@@ -20,6 +20,7 @@ from studies.software import software_version
 from teaching import pools
 from teaching.engine import EngineError
 from teaching.models import TeachingStep
+from teaching.teachers import teacher_title
 
 # A pool of this size is replayed in half a second; a larger one only when somebody asks.
 REPLAYED_AT_ONCE = 5_000
@@ -40,7 +41,7 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
     return {
         "participant": participant,
         "dataset": participant.study_as_joined.dataset,
-        "teacher": wording.teacher_title(participant.arm),
+        "teacher": teacher_title(participant.arm),
         "result_facts": result_facts(participant),
         "person_facts": person_facts(participant),
         "time_facts": time_facts(participant),
@@ -74,7 +75,7 @@ def person_facts(participant: Participant) -> list[Fact]:
     span, lengths = participant.memory_span, participant.memory_lengths
     measured = wording.UNKNOWN if span is None else f"{span:g}"
     return [
-        ("teacher", wording.teacher_title(participant.arm) or wording.UNKNOWN),
+        ("teacher", teacher_title(participant.arm) or wording.UNKNOWN),
         ("memory span n̄", measured),
         ("of the trials", ", ".join(str(length) for length in lengths) or wording.UNKNOWN),
         ("memory decay β", wording.decimal(participant.beta, 3)),

@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from desk.base.pages import Page, address, study_page
-from desk.base.wording import teacher_title
 from studies import stages
 from studies.models import Participant, Study
+from teaching.teachers import teacher_title
 
 from . import sessions as previews
 

@@ -6,8 +6,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from desk.base.pages import Page, address, study_page
-from desk.base.wording import teacher_title
 from studies.models import AuditEntry, Participant, Study
+from teaching.teachers import teacher_title
 
 from . import purge
 

@@ -11,11 +11,11 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
-from desk.base import wording
 from desk.base.filter_links import filter_links, query_of
 from desk.base.pages import Page, address, study_page
 from desk.models import Decision
 from studies.models import Participant, Study
+from teaching.teachers import teacher_title
 
 from .behaviour import Flags, flags_by_person
 from .exclusion import exclude, include
@@ -39,7 +39,7 @@ class Listed:
 
     @property
     def teacher(self) -> str:
-        return wording.teacher_title(self.participant.arm)
+        return teacher_title(self.participant.arm)
 
     @property
     def keys(self) -> set[str]:

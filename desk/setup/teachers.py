@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from django import forms
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from desk.base.wording import teacher_title
+from teaching.teachers import known_teachers, teacher_title
 
 # Behind all others: a row that came without a place.
 NOWHERE = 1_000
@@ -22,16 +21,12 @@ class TeacherChoice(forms.Widget):
     def render(
         self, name: str, value: Any, attrs: Mapping[str, Any] | None = None, renderer: Any = None
     ) -> SafeString:
-        # The engine is loaded with the form, not with the server, which should start at once.
-        from teaching.engine import TEACHERS
-
         chosen = names_in(value or "")
-        rows = [*chosen, *(teacher for teacher in TEACHERS if teacher not in chosen)]
+        rows = [*chosen, *(teacher for teacher in known_teachers() if teacher not in chosen)]
         context = {
             "name": name,
             "rows": [
-                row_of(teacher, TEACHERS.get(teacher), place, teacher in chosen)
-                for place, teacher in enumerate(rows, 1)
+                row_of(teacher, place, teacher in chosen) for place, teacher in enumerate(rows, 1)
             ],
         }
         return render_to_string("admin/desk/setup/_teachers.html", context)
@@ -59,16 +54,12 @@ def place_of(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) < 4 else NOWHERE
 
 
-def row_of(name: str, kind: type | None, place: int, is_chosen: bool) -> dict[str, Any]:
+def row_of(name: str, place: int, is_chosen: bool) -> dict[str, Any]:
+    teacher = known_teachers().get(name)
     return {
         "name": name,
         "title": teacher_title(name),
         "place": place,
         "is_chosen": is_chosen,
-        "explanation": first_paragraph(kind) if kind else "This server has no such teacher.",
+        "description": teacher.description if teacher else "This server has no such teacher.",
     }
-
-
-def first_paragraph(kind: type) -> str:
-    """Of what the engine says about a teacher."""
-    return " ".join((inspect.getdoc(kind) or "").split("\n\n")[0].split())

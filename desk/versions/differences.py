@@ -10,8 +10,8 @@ from typing import Any
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 
-from desk.base.wording import teacher_title
 from studies.models import Study
+from teaching.teachers import teacher_title
 
 # A setting that a version does not know, because the software had no such setting yet.
 UNKNOWN = object()

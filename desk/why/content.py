@@ -13,10 +13,12 @@ from desk.participants.content import answer_words
 from studies.models import Dataset, Participant
 from teaching import pools
 from teaching.engine import EngineError
+from teaching.engine.teachers.explanation import Interval
 from teaching.models import TeachingStep
+from teaching.teachers import teacher_title
 
 from . import drawings as why_drawings
-from .explanation import Candidate, Ground, Reason, other_reasons, reason_of
+from .explanation import JudgedImage, Reason, other_reasons, reason_of
 
 # Images in the list of the best, and in the list of those left out.
 SHOWN = 8
@@ -34,7 +36,7 @@ def why_page(participant: Participant, number: int) -> Named | None:
     frame = answer_words(step, participant) | {
         "participant": participant,
         "step": step,
-        "teacher": wording.teacher_title(participant.arm),
+        "teacher": teacher_title(participant.arm),
         "dataset": participant.study_as_joined.dataset,
         "previous": number - 1 or None,
         "next": number + 1 if number < len(steps) else None,
@@ -46,33 +48,31 @@ def why_page(participant: Participant, number: int) -> Named | None:
     except EngineError as refusal:
         return frame | {"refusal": str(refusal)}
     # The cold start is the same for every teacher.
-    others = {} if reason.ground is Ground.COLD_START else other_reasons(participant, before)
+    others = {} if reason.choice.is_cold_start else other_reasons(participant, before)
     return frame | explanation(participant.study_as_joined.dataset, step, reason, others)
 
 
 def explanation(dataset: Dataset, step: TeachingStep, reason: Reason, others: Others) -> Named:
     shown = step.example.pool_index or 0
-    own = reason.candidate(shown)
+    own = reason.judged(shown)
     left_out = reason.left_out()
     listed = [*reason.best(SHOWN), *left_out[:SHOWN]]
     choices = [one.choice.example for one in others.values() if isinstance(one, Reason)]
     keys = keys_of(dataset, [reason.choice.example, *choices, *(one.example for one in listed)])
     words = Words(dataset, keys, listed=[own, *listed])
     return {
-        "ground": reason.ground.name.lower(),
+        **decision_words(reason),
         "own": words.of(own),
-        "has_interval": own.p_low is not None,
-        "learner": learner_words(reason),
+        "has_interval": own.interval is not None,
+        "facts": reason.explanation.facts(),
         "is_replayed": reason.choice.example == shown,
-        "now": words.of(reason.candidate(reason.choice.example)),
-        "allowed": int(reason.allowed.sum()),
+        "now": words.of(reason.judged(reason.choice.example)),
         "pool_size": reason.pool.n,
         "best": words.all(reason.best(SHOWN), chosen=shown),
         "left_out": words.all(left_out[:SHOWN]),
         "left_out_count": len(left_out),
         "window": reason.window,
         "window_rule": reason.teacher.repeat_window is None,
-        "risk_before": wording.decimal(reason.risk_before, 2),
         "believed_accuracy": wording.share(reason.believed_accuracy, 0),
         "others": [other_words(name, one, shown, words) for name, one in others.items()],
         **map_words(dataset, reason, shown, others),
@@ -85,23 +85,23 @@ def keys_of(dataset: Dataset, examples: Iterable[int]) -> dict[int | None, str]:
 
 
 class Words:
-    """Candidates as the page writes them: the numbers of one page share their decimals, its bars their scale."""
+    """JudgedImages as the page writes them: the numbers of one page share their decimals, its bars their scale."""
 
     def __init__(
-        self, dataset: Dataset, keys: Mapping[int | None, str], listed: Sequence[Candidate]
+        self, dataset: Dataset, keys: Mapping[int | None, str], listed: Sequence[JudgedImage]
     ) -> None:
         self._dataset = dataset
         self._keys = keys
         self._places = places_of(listed)
         self._bars = bars(listed, self._places)
 
-    def of(self, one: Candidate, places: int | None = None) -> Named:
+    def of(self, one: JudgedImage, places: int | None = None) -> Named:
         digits = self._places if places is None else places
         return {
             "key": self._keys.get(one.example, ""),
             "truth": self._dataset.class_name(one.label),
             "p": wording.decimal(one.p, 2),
-            "interval": interval(one),
+            "interval": interval_words(one.interval),
             "f": wording.share(one.f, 0),
             "score": wording.decimal(one.score, digits),
             "diversity": wording.decimal(one.diversity, digits),
@@ -111,11 +111,11 @@ class Words:
             "shown_at": ", ".join(str(step) for step in one.shown_at),
         }
 
-    def all(self, candidates: Sequence[Candidate], chosen: int | None = None) -> list[Named]:
+    def all(self, candidates: Sequence[JudgedImage], chosen: int | None = None) -> list[Named]:
         return [self.of(one) | {"is_chosen": one.example == chosen} for one in candidates]
 
 
-def bars(listed: Sequence[Candidate], places: int) -> dict[int, SafeString]:
+def bars(listed: Sequence[JudgedImage], places: int) -> dict[int, SafeString]:
     """The two parts of each score, where scores have parts."""
     parts = {
         one.example: (one.diversity, one.usefulness)
@@ -131,41 +131,35 @@ def bars(listed: Sequence[Candidate], places: int) -> dict[int, SafeString]:
     return {one: mark_safe(svg(bar)) for one, bar in zip(parts, drawings, strict=True)}  # noqa: S308
 
 
-def places_of(candidates: Iterable[Candidate]) -> int:
+def places_of(candidates: Iterable[JudgedImage]) -> int:
     return wording.places_for(one.score for one in candidates if one.score is not None)
 
 
-def interval(one: Candidate) -> str:
-    if one.p_low is None or one.p_high is None:
-        return ""
-    return f"{wording.decimal(one.p_low, 2)} to {wording.decimal(one.p_high, 2)}"
+def interval_words(interval: Interval | None) -> str:
+    return " to ".join(wording.decimal(limit, 2) for limit in interval) if interval else ""
 
 
-def learner_words(reason: Reason) -> list[tuple[str, str]]:
-    """Which learner a teacher thinks it has, beside what the study assumes."""
-    judgement = reason.judgement
-    rate, beta, likeness = judgement.learner_rate, judgement.learner_beta, judgement.likeness
-    if rate is None or beta is None:
-        return []
-    assumed = reason.teacher.learning_rate.initial
-    return [
-        ("learning rate η₀ it settled on", wording.decimal(rate, 3)),
-        ("the study’s", wording.decimal(assumed, 3)),
-        ("memory decay β it settled on", wording.decimal(beta, 3)),
-        ("the memory test’s", wording.decimal(reason.teacher.beta, 3)),
-        ("chance that the worker goes by likeness, not by a rule", wording.share(likeness)),
-    ]
+def decision_words(reason: Reason) -> Named:
+    """What decided, and what the teacher says about it."""
+    words = reason.explanation
+    return {
+        "is_cold_start": reason.choice.is_cold_start,
+        "is_by_chance": reason.is_by_chance,
+        "has_parts": reason.has_parts,
+        "allowed": int(reason.allowed.sum()),
+        "score_name": words.score_name,
+        "text": words.text,
+        "baseline": words.baseline and (words.baseline[0], wording.decimal(words.baseline[1], 2)),
+    }
 
 
 def other_words(name: str, one: Reason | EngineError, shown: int, words: Words) -> Named:
-    frame = {"title": wording.teacher_title(name)}
+    frame = {"title": teacher_title(name)}
     if isinstance(one, EngineError):
         return frame | {"refusal": str(one)}
-    candidate = one.candidate(one.choice.example)
+    candidate = one.judged(one.choice.example)
     return frame | {
-        "is_by_chance": one.is_by_chance,
-        "ground": one.ground.name.lower(),
-        "allowed": int(one.allowed.sum()),
+        **decision_words(one),
         "is_same": candidate.example == shown,
         "rank": None if one.is_by_chance else one.rank(shown),
         "may_show": bool(one.allowed[shown]),
@@ -180,7 +174,7 @@ def map_words(dataset: Dataset, reason: Reason, shown: int, others: Others) -> N
     named: dict[int, list[str]] = {}
     for name, one in others.items():
         if isinstance(one, Reason) and not one.is_by_chance:
-            named.setdefault(one.choice.example, []).append(wording.teacher_title(name))
+            named.setdefault(one.choice.example, []).append(teacher_title(name))
     beliefs = reason.judgement.p.tolist()
     scale = why_drawings.Scale.for_beliefs(beliefs)
     drawing = why_drawings.belief_map(

@@ -8,38 +8,23 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 
 from studies.models import Participant
 from teaching import pools, services
-from teaching.engine import TEACHERS, Choice, EngineError, Pool, Shown, Teacher
+from teaching.engine import TEACHERS, Choice, EngineError, Explanation, Pool, Shown, Teacher
 from teaching.engine.arrays import BoolArray, FloatArray
 from teaching.engine.history import Past
 from teaching.engine.learners.paper import error_probability
 from teaching.engine.teachers.base import Judgement
+from teaching.engine.teachers.explanation import Interval
 from teaching.models import TeachingStep
 
 
-class Ground(StrEnum):
-    """What decided a choice."""
-
-    COLD_START = "cold start"
-    CHANCE = "chance"
-    SPLIT = "diversity and usefulness"
-    RISK = "risk"
-    LIKENESS = "likeness"
-    SCORE = "score"
-
-
-# Teachers whose scores mean something else than JEDI's. Any other is known by whether it splits them.
-GROUNDS = {"rt": Ground.CHANCE, "eer": Ground.RISK}
-
-
 @dataclass(frozen=True)
-class Candidate:
+class JudgedImage:
     """One image of the pool as a teacher saw it. Where chance decides there is no score and no rank."""
 
     example: int
@@ -51,8 +36,8 @@ class Candidate:
     """1 for the best of those allowed; for others, where they would have stood among them"""
     diversity: float | None
     usefulness: float | None
-    p_low: float | None
-    p_high: float | None
+    interval: Interval | None
+    """where p lies nine times out of ten, if the teacher knows"""
     shown_at: tuple[int, ...]
     """the steps, from 1, that showed it before"""
 
@@ -73,17 +58,18 @@ class Reason:
         return len(self.past) + 1
 
     @property
-    def ground(self) -> Ground:
-        if self.choice.is_cold_start:
-            return Ground.COLD_START
-        if (self.judgement.likeness or 0.0) > 0.5:
-            return Ground.LIKENESS
-        by_default = Ground.SCORE if self.judgement.diversity is None else Ground.SPLIT
-        return GROUNDS.get(self.teacher.name, by_default)
+    def is_by_chance(self) -> bool:
+        return self.choice.is_cold_start or self.teacher.draws_at_random
 
     @property
-    def is_by_chance(self) -> bool:
-        return self.ground in (Ground.COLD_START, Ground.CHANCE)
+    def has_parts(self) -> bool:
+        """Whether the score is diversity less usefulness."""
+        return self.judgement.diversity is not None
+
+    @property
+    def explanation(self) -> Explanation:
+        """The teacher's own words and numbers."""
+        return self.judgement.explanation
 
     @cached_property
     def allowed(self) -> BoolArray:
@@ -96,23 +82,18 @@ class Reason:
 
     @property
     def window(self) -> int | None:
-        """How many of the last steps were left out; None for a teacher with a rule of its own."""
-        if type(self.teacher).allowed is not Teacher.allowed or self.choice.is_cold_start:
+        """How many of the last steps were left out; None where no image is shown twice."""
+        if self.teacher.never_repeats or self.choice.is_cold_start:
             return None
         given = self.teacher.repeat_window
         return self.teacher.default_window() if given is None else given
 
     @property
-    def risk_before(self) -> float:
-        """How many of the images that may still be shown the worker was believed to get wrong."""
-        return float(self.errors[self.allowed].sum())
-
-    @property
     def believed_accuracy(self) -> float:
         return float(1 - self.errors.mean())
 
-    def candidate(self, example: int) -> Candidate:
-        return Candidate(
+    def judged(self, example: int) -> JudgedImage:
+        return JudgedImage(
             example=example,
             label=int(self.pool.labels[example]),
             p=float(self.judgement.p[example]),
@@ -121,8 +102,7 @@ class Reason:
             rank=None if self.is_by_chance else self.rank(example),
             diversity=entry(self.judgement.diversity, example),
             usefulness=entry(self.judgement.usefulness, example),
-            p_low=entry(self.judgement.p_low, example),
-            p_high=entry(self.judgement.p_high, example),
+            interval=self.explanation.interval(example),
             shown_at=tuple(int(s) + 1 for s in np.flatnonzero(self.past.examples == example)),
         )
 
@@ -133,20 +113,20 @@ class Reason:
         """Its place if nothing had been left out."""
         return 1 + int((self.judgement.scores < self.judgement.scores[example]).sum())
 
-    def best(self, count: int) -> list[Candidate]:
+    def best(self, count: int) -> list[JudgedImage]:
         """The leading images of those allowed; none where chance decides."""
         if self.is_by_chance:
             return []
-        return [self.candidate(example) for example, _ in self.choice.top(count)]
+        return [self.judged(example) for example, _ in self.choice.top(count)]
 
-    def left_out(self) -> list[Candidate]:
+    def left_out(self) -> list[JudgedImage]:
         """The images that might not be shown: the best first if the window kept them out, else the newest."""
         places = np.flatnonzero(~self.allowed)
         last_shown = {int(example): s for s, example in enumerate(self.past.examples)}
         newest = sorted(places.tolist(), key=lambda one: -last_shown.get(one, -1))
         if self.window is not None:
             newest.sort(key=lambda one: float(self.judgement.scores[one]))
-        return [self.candidate(example) for example in newest]
+        return [self.judged(example) for example in newest]
 
 
 def entry(values: FloatArray | None, example: int) -> float | None:

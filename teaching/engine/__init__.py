@@ -18,12 +18,21 @@ from .errors import (
 from .harmonic import belief
 from .history import Shown
 from .learners.paper import Learner, LearningRate, SimulatedLearner
-from .learners.people import Crowd, Habits, Response, ResponseTime, SimulatedWorker, make_worker
+from .learners.people import Habits, Response, ResponseTime, SimulatedWorker, make_worker
 from .learners.population import Population
 from .learners.simulation import teach
 from .pool import Pool
 from .rates import suggest_learning_rate
-from .teachers import SGD, TEACHERS, Choice, OmniscientJEDI, Teacher, Tracked, make_teacher
+from .teachers import (
+    SGD,
+    TEACHERS,
+    Choice,
+    Explanation,
+    OmniscientJEDI,
+    Teacher,
+    Tracked,
+    make_teacher,
+)
 from .tracking import Assumptions
 
 __all__ = [
@@ -36,8 +45,8 @@ __all__ = [
     "BadPoolFolder",
     "BadSetting",
     "Choice",
-    "Crowd",
     "EngineError",
+    "Explanation",
     "Habits",
     "Learner",
     "LearningRate",

@@ -1,7 +1,7 @@
-"""The other hypothesis about a learner: no concept, but likeness to what was shown.
+"""The other hypothesis about a learner: no concept, but a memory of what was shown.
 
-Somebody who goes by likeness remembers every example with its label, fading with its age, and answers
-by the class of those that are most alike. docs/algorithm.md says how the hypotheses are weighed.
+An exemplar learner remembers every example with its label, fading with its age, and answers by the
+class of the most similar ones. docs/algorithm.md says how the hypotheses are weighed.
 """
 
 import math
@@ -22,85 +22,87 @@ SUREST = 0.98
 
 
 @dataclass(frozen=True, kw_only=True)
-class Memories:
-    """Learners who go by likeness, as they may be.
+class ExemplarAssumptions:
+    """What is assumed of exemplar learners.
 
-    prior: the chance that a learner is one of them. widths: how far likeness reaches, as shares of the
-    mean squared distance between two examples. fadings: what is left of a memory after a step.
+    prior: the probability that a learner is one of them. widths: how far similarity reaches, as shares of
+    the mean squared distance between two examples. decays: what is left of a memory after a step.
     """
 
     prior: float = 0.1
     widths: tuple[float, ...] = (0.04, 0.08, 0.16)
-    fadings: tuple[float, ...] = (0.9, 0.97)
+    decays: tuple[float, ...] = (0.9, 0.97)
 
     def __post_init__(self) -> None:
         if not 0 <= self.prior < 1:
-            raise BadSetting("The chance that a learner goes by likeness lies in [0, 1).")
-        if not (self.widths and self.fadings and min(self.widths) > 0):
-            raise BadSetting("Likeness has widths above 0, and fadings.")
-        if not all(0 < fading <= 1 for fading in self.fadings):
+            raise BadSetting("The prior probability of an exemplar learner lies in [0, 1).")
+        if not (self.widths and self.decays and min(self.widths) > 0):
+            raise BadSetting("Exemplar learners have widths above 0, and decays.")
+        if not all(0 < decay <= 1 for decay in self.decays):
             raise BadSetting("What is left of a memory after a step is a share in (0, 1].")
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """What a history makes of the k models of learners who go by likeness.
+class ExemplarModels:
+    """The k models of exemplar learners, after a history.
 
-    `widths` and `fadings` (k,); `shown` (t−1, d) and `is_plus` (t−1,) are what they remember;
-    `log_chances` (k, t): the log chance of all answers before each step, the one to come included.
+    `widths` and `decays` (k,); `shown` (t−1, d) and `is_plus` (t−1,) are what they remember;
+    `log_likelihoods` (k, t): of all answers before each step, the one to come included.
     """
 
     widths: FloatArray
-    fadings: FloatArray
+    decays: FloatArray
     shown: FloatArray
     is_plus: BoolArray
-    log_chances: FloatArray
+    log_likelihoods: FloatArray
 
     @property
     def evidence(self) -> FloatArray:
-        """The log chance of all answers before each step, whichever model it is, shape (t,)."""
-        return np.asarray(logsumexp(self.log_chances, axis=0) - math.log(self.widths.size))
+        """The log probability of all answers before each step, whichever model it is, shape (t,)."""
+        return np.asarray(logsumexp(self.log_likelihoods, axis=0) - math.log(self.widths.size))
 
-    def answers(self, pool: Pool) -> FloatArray:
+    def predict(self, pool: Pool) -> FloatArray:
         """P(+1) of every example by the likeliest model, shape (n,)."""
-        best = int(np.argmax(self.log_chances[:, -1]))
+        best = int(np.argmax(self.log_likelihoods[:, -1]))
         squared = squared_distances(pool.features, self.shown)
         ages = np.arange(len(self.shown))[::-1]
-        strengths = _strengths(squared, ages, self.widths[best], self.fadings[best])
+        strengths = _strengths(squared, ages, self.widths[best], self.decays[best])
         return _answers(strengths, self.is_plus)
 
 
-def remember(pool: Pool, past: Past, guess: float, memories: Memories) -> Remembered:
-    """Follow a history with the memories of each model; an answer is a guess with chance `guess`."""
-    grid = np.meshgrid(memories.widths, memories.fadings, indexing="ij")
-    widths, fadings = _distance(pool) * grid[0].ravel(), grid[1].ravel()
+def exemplar_models(
+    pool: Pool, past: Past, guess: float, assumed: ExemplarAssumptions
+) -> ExemplarModels:
+    """Follow a history with the memories of each model; an answer is a guess with probability `guess`."""
+    grid = np.meshgrid(assumed.widths, assumed.decays, indexing="ij")
+    widths, decays = _distance(pool) * grid[0].ravel(), grid[1].ravel()
     shown, is_plus = pool.features[past.examples], pool.labels[past.examples] > 0
     steps = np.arange(len(past))
     ages = steps[:, None] - 1 - steps
     squared = squared_distances(shown, shown)
-    strengths = _strengths(squared, ages, widths[:, None, None], fadings[:, None, None])
+    strengths = _strengths(squared, ages, widths[:, None, None], decays[:, None, None])
     p = _answers(strengths, is_plus)
     chances = guess / 2 + (1 - guess) * np.where(past.answers > 0, p, 1 - p)
     none_yet = np.zeros((widths.size, 1))
-    log_chances = np.hstack([none_yet, np.cumsum(np.log(chances), axis=1)])
-    return Remembered(widths, fadings, shown, is_plus, log_chances)
+    log_likelihoods = np.hstack([none_yet, np.cumsum(np.log(chances), axis=1)])
+    return ExemplarModels(widths, decays, shown, is_plus, log_likelihoods)
 
 
-def chance_of_likeness(
-    memories: Memories, remembered: FloatArray, tracked: FloatArray
+def exemplar_probability(
+    prior: float, for_exemplars: FloatArray, for_concept: FloatArray
 ) -> FloatArray:
-    """How probably a learner goes by likeness, from the evidence (t,) for it and for a concept."""
-    if memories.prior == 0:
-        return np.zeros_like(tracked)
-    return np.asarray(expit(logit(memories.prior) + remembered - tracked))
+    """P(the learner is an exemplar learner) by Bayes' rule, from the evidence (t,) for either hypothesis."""
+    if prior == 0:
+        return np.zeros_like(for_concept)
+    return np.asarray(expit(logit(prior) + for_exemplars - for_concept))
 
 
 def _strengths(
-    squared: FloatArray, ages: npt.NDArray[np.integer], width: FloatArray, fading: FloatArray
+    squared: FloatArray, ages: npt.NDArray[np.integer], width: FloatArray, decay: FloatArray
 ) -> FloatArray:
     """How strongly each memory speaks at each example; those to come (of negative age) do not."""
-    likeness = np.exp(-squared / width)
-    return np.asarray(np.where(ages >= 0, likeness * fading ** np.maximum(ages, 0), 0.0))
+    similarity = np.exp(-squared / width)
+    return np.asarray(np.where(ages >= 0, similarity * decay ** np.maximum(ages, 0), 0.0))
 
 
 def _answers(strengths: FloatArray, is_plus: BoolArray) -> FloatArray:

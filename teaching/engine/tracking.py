@@ -20,7 +20,7 @@ from scipy.special import logsumexp, ndtr
 
 from .arrays import FloatArray, IntArray
 from .errors import BadSetting
-from .exemplar import Memories, chance_of_likeness, remember
+from .exemplar import ExemplarAssumptions, exemplar_models, exemplar_probability
 from .history import Past
 from .learners.paper import LearningRate
 from .pool import Pool
@@ -46,7 +46,7 @@ class Assumptions:
     n̄ = 1/(1−β). rate_doubt, span_doubt: within these factors the truth lies two times out of three.
     firmness: how many times firmer than p the learners of the bank answer: 1 as the paper's
     learner, 4 with hardly a doubt.
-    memories: learners who form no concept and go by likeness instead.
+    exemplars: learners who form no concept and compare with what they remember instead.
     """
 
     conviction: float = 0.25
@@ -57,7 +57,7 @@ class Assumptions:
     rate_doubt: float = 2.0
     span_doubt: float = 1.5
     firmness: tuple[float, ...] = (1.0, 4.0)
-    memories: Memories = field(default_factory=Memories)
+    exemplars: ExemplarAssumptions = field(default_factory=ExemplarAssumptions)
 
     def __post_init__(self) -> None:
         if not (self.conviction >= 0 and self.drift >= 0 and 0 < self.guess < 1):
@@ -104,10 +104,10 @@ class Bank:
 class Posterior:
     """Concept and momentum before step t, as far as t−1 answers tell.
 
-    `bank` has the m models that the answers have not ruled out, `weights` (m,) is what they make of
-    them. In each model, mean concept and
-    momentum are combinations of the shown examples X = `shown` (t−1, d), with the coefficients
-    `concepts` and `momenta` (m, t−1). The covariances are those of the models, averaged by weight:
+    `bank` has the m models that the answers have not ruled out, `weights` (m,) their posterior
+    weights. In each model, mean concept and momentum are combinations of the shown examples
+    X = `shown` (t−1, d), with the coefficients `concepts` and `momenta` (m, t−1). The covariances are
+    those of the models, averaged by weight:
     Cov(w, w) = remainder·I + XᵀAX and Cov(w, v) = XᵀBX, where A is `spread` and B is `tie`.
     """
 
@@ -120,7 +120,7 @@ class Posterior:
     tie: FloatArray
     remainder: float
     evidence: float
-    """the log chance of all answers, whichever model of the bank it is"""
+    """the log probability of all answers, whichever model of the bank it is"""
 
     @property
     def rate_factor(self) -> float:
@@ -140,19 +140,19 @@ def follow(
     return _followed(pool, past, beta, learning_rate, assumed).posterior()
 
 
-def foretold(
+def predicted_answers(
     pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
 ) -> FloatArray:
     """P(the learner says +1) before each answer of a history, shape (t−1,), in one pass over it."""
     tracked = _followed(pool, past, beta, learning_rate, assumed).evidence()
-    remembered = remember(pool, past, assumed.guess, assumed.memories).evidence
-    likeness = chance_of_likeness(assumed.memories, remembered, tracked)[:-1]
-    told = np.exp(np.diff([tracked, remembered]))
-    chance = (1 - likeness) * told[0] + likeness * told[1]
+    remembered = exemplar_models(pool, past, assumed.guess, assumed.exemplars).evidence
+    weight = exemplar_probability(assumed.exemplars.prior, remembered, tracked)[:-1]
+    by_concept, by_exemplars = np.exp(np.diff([tracked, remembered]))
+    chance = (1 - weight) * by_concept + weight * by_exemplars
     return np.asarray(np.where(past.answers > 0, chance, 1 - chance))
 
 
-def told_by(
+def answer_update(
     answer: float, mean: FloatArray, variance: FloatArray, doubt: FloatArray, guess: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The chance of an answer where the margin is N(u, V), its pull and its curvature, shape (m,).
@@ -198,9 +198,9 @@ class _Follower:
     """The recursion over the steps, for m models at once; steps count from 0 here.
 
     What is unknown is ξ_s = x_sᵀω_s, of prior covariance Q. What is learned, λ_s = y_s f_s, is linear in
-    it: λ = `learned` − Sξ. What the answers tell is kept as coefficients of Q: `mean` is E[ξ], and row
+    it: λ = `learned` − Sξ. What is known from the answers is kept as coefficients of Q: `mean` is E[ξ], and row
     s of D is Cov(ξ, u_s) before answer s. `learned` lies before the columns of S in `lessons`, and
-    `mean` above the rows of D in `told`, so that one product serves both.
+    `mean` above the rows of D in `known`, so that one product serves both.
     """
 
     def __init__(
@@ -216,9 +216,9 @@ class _Follower:
         self.Q = np.minimum.outer(self.variances[:-1], self.variances[:-1]) * gram
         self.decay, self.reach = _unrolled(bank, learning_rate, t)
         self.links = self.reach[:, :-1] * gram
-        self.lessons, self.told = np.zeros((m, t, 1 + t)), np.zeros((m, 1 + t, t))
+        self.lessons, self.known = np.zeros((m, t, 1 + t)), np.zeros((m, 1 + t, t))
         self.learned, self.S = self.lessons[:, :, 0], self.lessons[:, :, 1:]
-        self.mean, self.D = self.told[:, 0], self.told[:, 1:]
+        self.mean, self.D = self.known[:, 0], self.known[:, 1:]
         self.S[:] = self.D[:] = np.eye(t)
         self.curvatures, self.chances = np.zeros((2, m, t))
 
@@ -226,7 +226,7 @@ class _Follower:
         """Weigh answer s, then let the models learn the label."""
         so_far = slice(s + 1)
         expected, mean, variance = self._margin(s)
-        chance, pull, curvature = told_by(answer, mean, variance, self.doubts, self.guess)
+        chance, pull, curvature = answer_update(answer, mean, variance, self.doubts, self.guess)
         self.chances[:, s], self.curvatures[:, s] = chance, curvature
         self.mean[:, so_far] += pull[:, None] * self.D[:, s, so_far]
         mean, variance = mean + pull * variance, variance * (1 - curvature * variance)
@@ -245,10 +245,11 @@ class _Follower:
         expected, row, dual = passed_on[:, 0], self.S[:, s, so_far], self.D[:, s, so_far]
         np.negative(passed_on[:, 1:], out=row[:, before])
         along = row @ self.Q[so_far, so_far]
-        known = np.matvec(self.told[:, so_far, before], along[:, before])
-        told = self.curvatures[:, before] * known[:, 1:]
-        np.subtract(row[:, before], np.vecmat(told, self.D[:, before, before]), out=dual[:, before])
-        return expected, expected + known[:, 0], np.maximum(np.vecdot(along, dual), 0.0)
+        moments = np.matvec(self.known[:, so_far, before], along[:, before])
+        reduced = self.curvatures[:, before] * moments[:, 1:]
+        explained = np.vecmat(reduced, self.D[:, before, before])
+        np.subtract(row[:, before], explained, out=dual[:, before])
+        return expected, expected + moments[:, 0], np.maximum(np.vecdot(along, dual), 0.0)
 
     def log_weights(self) -> FloatArray:
         """Of the models before each answer and after the last, not yet normalised; (m, t+1)."""
@@ -256,9 +257,9 @@ class _Follower:
         return np.hstack([before, before + np.cumsum(np.log(self.chances), axis=1)])
 
     def evidence(self) -> FloatArray:
-        """The log chance of all answers before each step, the one to come included, shape (t+1,)."""
-        told = logsumexp(self.log_weights(), axis=0)
-        return np.asarray(told - told[0])
+        """The log probability of all answers before each step, the one to come included, shape (t+1,)."""
+        total = logsumexp(self.log_weights(), axis=0)
+        return np.asarray(total - total[0])
 
     def posterior(self) -> Posterior:
         """What is believed after the last step taken."""
@@ -295,7 +296,7 @@ class _Follower:
         """The part of some models in A and B.
 
         Less their means, w = ω − Xᵀ diag(Γ) Sξ and v = Xᵀ diag(decay) Sξ. `w_with` are the
-        coefficients of the prior covariance of w with ξ, `w_told` and `v_told` of those of w and v with
+        coefficients of the prior covariance of w with ξ, `w_answered` and `v_answered` of those of w and v with
         the answered margins, which the answers reduce by their curvatures.
         """
         reach, decay = self.reach[models, -1, :, None], self.decay[models, :, None]
@@ -304,11 +305,11 @@ class _Follower:
         learned = S @ self.Q
         answered = learned @ duals
         w_with = np.diag(variances) - reach * learned
-        w_told, v_told = variances[:, None] * duals - reach * answered, decay * answered
-        known = shares * w_told * self.curvatures[models, None]
+        w_answered, v_answered = variances[:, None] * duals - reach * answered, decay * answered
+        known = shares * w_answered * self.curvatures[models, None]
         of_w, of_v = shares * reach * S, shares * decay * S
-        spread = -of_w.sum(axis=0) * variances - _summed(w_with, of_w) - _summed(known, w_told)
-        return np.stack([spread, _summed(w_with, of_v) - _summed(known, v_told)])
+        spread = -of_w.sum(axis=0) * variances - _summed(w_with, of_w) - _summed(known, w_answered)
+        return np.stack([spread, _summed(w_with, of_v) - _summed(known, v_answered)])
 
 
 def _summed(first: FloatArray, second: FloatArray) -> FloatArray:

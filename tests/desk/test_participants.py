@@ -200,7 +200,7 @@ def test_a_changed_step_is_told_on_both_pages(researcher):
     assert f"Replay: {last.step - 1} of {last.step} choices match." in page
     assert f"Steps {last.step} come out otherwise" in page
     assert page.count(">replay differs<") == 1
-    assert "would have been another image" in read(researcher, why_of(participant, last.step))
+    assert "the choice would be another image" in read(researcher, why_of(participant, last.step))
 
 
 def test_a_large_pool_is_replayed_only_when_asked_for(researcher, monkeypatch):
@@ -245,9 +245,9 @@ def test_a_session_of_every_teacher_can_be_replayed_and_explained(researcher, ar
     assert f"Replay: {last} of {last} choices match." in read(researcher, page_of(participant))
     page = read(researcher, why_of(participant, last))
     for name in TEACHERS:
-        title = "Tracked" if name == "tracked" else name.upper()
+        title = TEACHERS[name].title
         assert (f"{title} would have shown" in page) == (name != arm)
-    says = {"rt": "Chance decided", "eer": "<b>Risk</b> is", "tracked": "nine times out of ten"}
+    says = {"rt": "Chance decided", "eer": "Risk is", "tracked": "nine times out of ten"}
     assert says.get(arm, "<b>Usefulness</b> is") in page
     assert ("The best of" in page) == (arm != "rt")
     assert 'class="ring"' in page

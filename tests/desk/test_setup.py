@@ -8,9 +8,10 @@ from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from desk.setup.page import PAPER, paper_settings
-from desk.setup.teachers import TeacherChoice, first_paragraph
+from desk.setup.teachers import TeacherChoice
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.engine import TEACHERS
 from tests.admin_form import form_values
@@ -96,8 +97,16 @@ def test_every_teacher_of_the_table_can_be_ticked_and_is_explained(researcher, s
     page = page_of(researcher, address(study))
     for name, kind in TEACHERS.items():
         assert f'name="arms" value="{name}"' in page
-        assert len(first_paragraph(kind)) > 30
-    assert first_paragraph(TEACHERS["jedi"]).startswith("Weighs the diversity")
+        assert f"<b>{kind.title}</b>" in page
+        assert escape(kind.description) in page
+
+
+def test_a_teacher_that_this_server_does_not_have_keeps_its_plain_name(researcher):
+    study = make_study()
+    Study.objects.filter(pk=study.pk).update(arms="oracle,jedi")
+    page = page_of(researcher, address(study))
+    assert "<b>oracle</b>" in page
+    assert "This server has no such teacher." in page
 
 
 def test_teachers_stand_in_the_order_of_the_study(researcher):

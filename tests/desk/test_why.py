@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from analysis.charts.shapes import Circle, Rect, Text
 from datasets.checks.insight import map_of
-from desk.why import explanation as why
 from desk.why.content import Words, other_words
 from desk.why.drawings import REACHES, Scale, belief_map, part_bars
-from desk.why.explanation import Ground, Reason, as_taught_by, other_reasons, reason_of, standings
+from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of, standings
 from studies.models import Participant
 from studies.seeds import generator
 from teaching import pools, services
 from teaching.engine import TEACHERS, Assumptions, PoolExhausted, Shown, make_teacher
-from teaching.engine.exemplar import Memories
+from teaching.engine.exemplar import ExemplarAssumptions
 from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
 from tests.teaching.engine import oracles
@@ -61,11 +60,11 @@ def test_the_reason_of_every_step_is_what_was_stored_with_it(arm):
     participant = taught_by(arm)
     for number in range(1, 11):
         step, reason, _ = at_step(participant, number)
-        shown = reason.candidate(step.example.pool_index)
+        shown = reason.judged(step.example.pool_index)
         assert reason.choice.example == step.example.pool_index
         assert reason.step == number
         assert (shown.p, shown.f) == pytest.approx((step.p, step.f), abs=1e-12)
-        assert (reason.ground is Ground.COLD_START) == step.is_random
+        assert reason.choice.is_cold_start == step.is_random
         if not reason.is_by_chance:
             assert shown.rank == 1
             assert shown.score == pytest.approx(step.score, abs=1e-12)
@@ -83,7 +82,7 @@ def test_the_scores_of_jedi_are_the_objective_written_out():
         expected = oracles.jedi_score(
             pool, history, p, example, beta=participant.beta, eta=step.learning_rate
         )
-        candidate = reason.candidate(example)
+        candidate = reason.judged(example)
         assert candidate.score == pytest.approx(expected, rel=1e-6, abs=1e-9)
         assert candidate.p == pytest.approx(p[example], abs=1e-9)
         assert candidate.diversity - candidate.usefulness == pytest.approx(candidate.score)
@@ -96,10 +95,11 @@ def test_the_risks_of_eer_are_those_of_the_published_loop():
     risks = oracles.eer_risks(pool.affinity.toarray(), pool.labels, history)
     allowed = np.flatnonzero(reason.allowed)
     for example in allowed:
-        assert reason.candidate(int(example)).score == pytest.approx(risks[example], rel=1e-6)
+        assert reason.judged(int(example)).score == pytest.approx(risks[example], rel=1e-6)
     wrong = [1 - p if y > 0 else p for p, y in zip(reason.judgement.p, pool.labels, strict=True)]
-    assert reason.risk_before == pytest.approx(sum(wrong[i] for i in allowed), abs=1e-4)
-    assert reason.ground is Ground.RISK
+    label, risk_now = reason.explanation.baseline
+    assert risk_now == pytest.approx(sum(wrong[i] for i in allowed), abs=1e-4)
+    assert (label, reason.explanation.score_name) == ("risk now", "risk left")
     assert reason.window is None
 
 
@@ -116,7 +116,7 @@ def test_the_best_are_in_order_and_ranks_count_those_who_are_better(arm):
         better = sum(judged[i] < judged[example] for i in range(reason.pool.n))
         better_allowed = sum(scores[i] < judged[example] for i in range(reason.pool.n))
         assert reason.rank_in_pool(example) == better + 1
-        assert reason.candidate(example).rank == better_allowed + 1
+        assert reason.judged(example).rank == better_allowed + 1
 
 
 @pytest.mark.django_db
@@ -149,7 +149,7 @@ def test_where_chance_decides_there_is_neither_score_nor_rank(arm, number):
     step, reason, _ = at_step(taught_by(arm), number)
     assert reason.is_by_chance
     assert reason.best(8) == []
-    shown = reason.candidate(step.example.pool_index)
+    shown = reason.judged(step.example.pool_index)
     assert (shown.score, shown.rank, shown.diversity) == (None, None, None)
 
 
@@ -213,18 +213,21 @@ def test_standings_match_until_somebody_changes_a_stored_step():
 @pytest.mark.django_db
 def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_sees():
     _, reason, _ = at_step(taught_by("tracked"), 10)
-    assert reason.ground is Ground.SPLIT
+    assert reason.has_parts
     for one in reason.best(8):
-        assert 0 <= one.p_low <= one.p_high <= 1
-        assert one.p_low < one.p_high
-    assert reason.judgement.learner_rate > 0
-    assert 0 <= reason.judgement.learner_beta < 1
+        low, high = one.interval
+        assert 0 <= low < high <= 1
+    assert reason.explanation.learner_rate > 0
+    assert 0 <= reason.explanation.learner_beta < 1
+    values = dict(reason.explanation.facts()).values()
+    assert f"{reason.explanation.learner_rate:.3f}" in values
+    assert f"{reason.explanation.learner_beta:.3f}" in values
 
 
 @pytest.mark.django_db
-def test_a_choice_for_somebody_who_goes_by_likeness_says_so(researcher, monkeypatch):
+def test_a_choice_for_an_exemplar_learner_says_so(researcher, monkeypatch):
     participant, own = taught_by("tracked"), services.teacher_of
-    convinced = Assumptions(memories=Memories(prior=1 - 1e-12))
+    convinced = Assumptions(exemplars=ExemplarAssumptions(prior=1 - 1e-12))
 
     def teacher_of(one):
         teacher = own(one)
@@ -232,9 +235,9 @@ def test_a_choice_for_somebody_who_goes_by_likeness_says_so(researcher, monkeypa
 
     monkeypatch.setattr(services, "teacher_of", teacher_of)
     _, reason, _ = at_step(participant, 10)
-    assert reason.ground is Ground.LIKENESS
+    assert not reason.has_parts
     page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
-    assert "speak for a worker who goes by <b>likeness</b>" in page
+    assert "compares images with those seen before instead of following a rule" in page
     assert "100.0\N{NO-BREAK SPACE}%" in page
 
 
@@ -324,7 +327,3 @@ def test_bars_stay_inside_and_share_one_scale(pairs):
             assert bar.x + bar.width <= drawing.width + 1e-6
             if high > low:
                 assert bar.width == pytest.approx(drawing.width * abs(value) / (high - low))
-
-
-def test_grounds_name_teachers_of_the_table():
-    assert set(why.GROUNDS) <= set(TEACHERS)

@@ -102,24 +102,24 @@ class PrototypeLearner(MemoryLearner):
 
 
 class ExemplarLearner(MemoryLearner):
-    """Remembers every example it was shown, fading by `decay` a step, and goes by likeness.
+    """Remembers every example it was shown, fading by `decay` a step, and answers by the most similar.
 
-    p is the share of the +1 among all that is remembered, each weighed by exp(−‖x − x'‖²/`width`)
-    and by its age; ½ where nothing is alike.
+    p is the share of the +1 among all that is remembered, each weighed by its similarity
+    exp(−‖x − x'‖²/`width`) and by its age; ½ where nothing is similar.
     """
 
     def __init__(self, d: int, *, width: float, decay: float = 0.95) -> None:
         if not (width > 0 and 0 < decay <= 1):
-            raise BadSetting("The width of likeness is above 0, and its decay within (0, 1].")
+            raise BadSetting("The width of similarity is above 0, and its decay within (0, 1].")
         self.shown = np.empty((0, d))
         self.strengths = np.empty(0)
         self.width, self.decay = width, decay
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """p of many examples (n, d), shape (n,)."""
-        likeness = np.exp(-squared_distances(features, self.shown) / self.width)
-        total = likeness @ np.abs(self.strengths)
-        plus = likeness @ np.maximum(self.strengths, 0)
+        similarity = np.exp(-squared_distances(features, self.shown) / self.width)
+        total = similarity @ np.abs(self.strengths)
+        plus = similarity @ np.maximum(self.strengths, 0)
         nothing = np.full_like(total, 0.5)
         return np.asarray(np.divide(plus, total, out=nothing, where=total > 0))
 

@@ -1,4 +1,4 @@
-"""People to rehearse with: a learner with habits, a memory and a clock, alone or many at once.
+"""People to rehearse with: a learner with habits, a memory and a clock.
 
 A `SimulatedWorker` takes any `Learner` and adds what answers need beside a concept: guesses and lapses, time to
 think, a memory span for the memory test, and the moment to leave. Everything is drawn from the worker's own
@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from ..arrays import FloatArray, IntArray
 from ..errors import BadSetting
@@ -123,7 +122,11 @@ class SimulatedWorker:
     def answer(self, x: FloatArray) -> int:
         """Label one example (d,) with −1 or +1, habits included."""
         meant = self.learner.answer(x)
-        return int(said(meant, self.draw_habits(), self.habits.guess, self.habits.lapse))
+        # All three are drawn for every answer: a change of one chance moves no other draw.
+        guess, side, slip = self._habit_draws.random(3)
+        if guess < self.habits.guess:
+            return 1 if side < 0.5 else -1
+        return -meant if slip < self.habits.lapse else meant
 
     def learn(self, x: FloatArray, label: int) -> None:
         """Take one example (d,) with its revealed label."""
@@ -145,10 +148,6 @@ class SimulatedWorker:
         """Whether the worker leaves now; to be asked once before every answer."""
         return bool(self._leaving_draws.random() < self.habits.drop_out)
 
-    def draw_habits(self) -> FloatArray:
-        """Three uniform numbers for one answer: whether to guess, which way, and whether to slip."""
-        return self._habit_draws.random(3)
-
     def memory_length(self, trial: int) -> int:
         """How many pictures the worker remembers in a trial: always the same for the same trial."""
         whole = math.floor(self.span)
@@ -167,74 +166,6 @@ class SimulatedWorker:
         known, lost = order[: length - 1], order[length - 1 :]
         shift = int(stream(self._seed, MEMORY, trial, len(order)).integers(1, len(lost)))
         return [*known, *lost[shift:], *lost[:shift]]
-
-
-class Crowd:
-    """Many workers who answer and learn in one pass over arrays, each as it would alone.
-
-    The members' learners must be of the logistic kind. Their state moves into the crowd: `concepts` and `momenta`
-    have shape (m, d). Draws still come from every member's own streams, so a crowd gives the same answers as its
-    members one by one.
-    """
-
-    def __init__(self, workers: Sequence[SimulatedWorker]) -> None:
-        if not workers:
-            raise BadSetting("A crowd has at least one worker.")
-        learners = [worker.learner for worker in workers]
-        # Its own kinds differ in what they learn.
-        self._learners = [one for one in learners if type(one) is SimulatedLearner]
-        if len(self._learners) != len(workers):
-            raise BadSetting("A crowd is made of logistic learners; run others one by one.")
-        self._workers = list(workers)
-        self._betas = np.array([learner.beta for learner in self._learners])[:, None]
-        self._tossing = [one.answers == "bernoulli" for one in self._learners]
-        self._guess = np.array([worker.habits.guess for worker in workers])
-        self._lapse = np.array([worker.habits.lapse for worker in workers])
-        self.concepts: FloatArray = np.array([learner.concept for learner in self._learners])
-        self.momenta: FloatArray = np.array([learner.momentum for learner in self._learners])
-        self.t = self._learners[0].t
-
-    def __len__(self) -> int:
-        return len(self._workers)
-
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """P(says +1) by concept alone of every member (m,) for every example (k, d), shape (m, k)."""
-        return np.asarray(expit(self.concepts @ features.T))
-
-    def answer(self, x: FloatArray) -> IntArray:
-        """Label one example for each member, x (m, d), with −1 or +1, shape (m,)."""
-        margins = np.einsum("ij,ij->i", x, self.concepts)
-        coins = np.array(
-            [
-                learner.draw() if tosses else 0.0
-                for learner, tosses in zip(self._learners, self._tossing, strict=True)
-            ]
-        )
-        is_plus = np.where(self._tossing, coins < expit(margins), margins >= 0)
-        meant = np.where(is_plus, 1, -1)
-        draws = np.array([worker.draw_habits() for worker in self._workers])
-        return said(meant, draws, self._guess, self._lapse)
-
-    def learn(self, x: FloatArray, labels: npt.ArrayLike) -> None:
-        """Every member takes its own example, x (m, d), with its revealed label (m,)."""
-        self.t += 1
-        y = np.asarray(labels, dtype=np.float64)
-        margins = y * np.einsum("ij,ij->i", x, self.concepts)
-        self.momenta = self._betas * self.momenta - (y * expit(-margins))[:, None] * x
-        rates = np.array([learner.learning_rate(self.t) for learner in self._learners])
-        self.concepts = self.concepts - rates[:, None] * self.momenta
-        for place, learner in enumerate(self._learners):
-            if learner.noise:
-                self.concepts[place] += learner.draw_noise()
-
-
-def said(
-    meant: npt.ArrayLike, draws: FloatArray, guess: float | FloatArray, lapse: float | FloatArray
-) -> IntArray:
-    """What is said where −1 or +1 is meant (…), by uniform draws (…, 3) and the chances of `Habits` (…)."""
-    slipped = np.where(draws[..., 2] < lapse, -1, 1) * np.asarray(meant)
-    tossed = np.where(draws[..., 1] < 0.5, 1, -1)
-    return np.asarray(np.where(draws[..., 0] < guess, tossed, slipped), dtype=np.intp)
 
 
 def stream(seed: Seed, *purpose: int) -> np.random.Generator:

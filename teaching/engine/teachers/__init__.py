@@ -4,6 +4,7 @@ from ..errors import BadSetting
 from ..learners.paper import LearningRate
 from .base import Choice, Teacher
 from .eer import EER
+from .explanation import Explanation
 from .imt import IMT
 from .jedi import JEDI
 from .omniscient import OmniscientJEDI
@@ -46,4 +47,13 @@ def make_teacher(
     )
 
 
-__all__ = ["SGD", "TEACHERS", "Choice", "OmniscientJEDI", "Teacher", "Tracked", "make_teacher"]
+__all__ = [
+    "SGD",
+    "TEACHERS",
+    "Choice",
+    "Explanation",
+    "OmniscientJEDI",
+    "Teacher",
+    "Tracked",
+    "make_teacher",
+]

@@ -8,31 +8,28 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray
-from ..errors import BadSetting
+from ..errors import BadSetting, PoolExhausted
 from ..harmonic import harmonic
 from ..history import Past, Shown
 from ..learners.paper import LearningRate, check_beta, error_probability
 from ..pool import Pool
 from . import cold_start
+from .explanation import Explanation
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What a teacher makes of every example: scores and p, shape (n,), smaller scores first.
 
-    JEDI, IMT and Tracked also give the two parts of score = diversity − usefulness. Tracked adds how
-    sure it is of p, and which learner it thinks it has.
+    A teacher whose score has two parts gives them too: score = diversity − usefulness. What else it
+    has to say stands in its own kind of `Explanation`.
     """
 
     p: FloatArray
     scores: FloatArray
     diversity: FloatArray | None = None
     usefulness: FloatArray | None = None
-    p_low: FloatArray | None = None
-    p_high: FloatArray | None = None
-    learner_rate: float | None = None
-    learner_beta: float | None = None
-    likeness: float | None = None
+    explanation: Explanation = field(default_factory=Explanation)
 
 
 @dataclass(frozen=True)
@@ -41,13 +38,8 @@ class Choice:
 
     `p` is the estimate that the learner says +1, to be stored with the step; `f` the estimate
     that the learner is wrong; `score` what the rule in force gave it, smaller being better: the
-    teacher's own, or 0 where chance alone decides (RT and the cold start). For JEDI, IMT and
-    Tracked score = diversity − usefulness.
-
-    Tracked says more: nine times out of ten the learner's p lies between `p_low` and `p_high`, and
-    `learner_rate` (η₀) and `learner_beta` are what the answers so far make of the learner. `likeness`
-    is the chance that the learner has no concept and goes by likeness; above ½ it decides the
-    choice, and the rest is None.
+    teacher's own, or 0 where chance alone decides (RT and the cold start). Where the score has two
+    parts, score = diversity − usefulness. `explanation` is what else the teacher says about it.
     """
 
     example: int
@@ -58,11 +50,7 @@ class Choice:
     is_cold_start: bool
     diversity: float | None = None
     usefulness: float | None = None
-    p_low: float | None = None
-    p_high: float | None = None
-    learner_rate: float | None = None
-    learner_beta: float | None = None
-    likeness: float | None = None
+    explanation: Explanation = field(repr=False, compare=False, kw_only=True)
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
 
     def rank_of(self, example: int) -> int:
@@ -86,7 +74,22 @@ class Teacher(ABC):
     cold_start: how many examples are drawn at random before the teacher's rule takes over.
     """
 
+    # What everybody else needs to know about a teacher: forms, pages, files and figures read it here.
+
     name: ClassVar[str]
+    """as studies and files name it"""
+    title: ClassVar[str]
+    """as people read it"""
+    description: ClassVar[str]
+    """a sentence about how it chooses, for somebody who sets a study up"""
+    is_reference: ClassVar[bool] = False
+    """whether the results compare the other teachers with this one"""
+    length_follows_memory: ClassVar[bool] = False
+    """whether it shows as many images as suit the learner's memory span, not a fixed number"""
+    draws_at_random: ClassVar[bool] = False
+    """whether chance alone decides, so that scores and ranks mean nothing"""
+    never_repeats: ClassVar[bool] = False
+    """whether it shows no example twice, whatever the repeat window"""
     largest_pool: ClassVar[int | None] = None
     """how many examples a pool of this teacher may have; None if any number"""
 
@@ -121,6 +124,19 @@ class Teacher(ABC):
 
     def allowed(self, pool: Pool, past: Past) -> BoolArray:
         """Which examples may be shown now, shape (n,): those outside the repeat window."""
+        return self._unseen(pool, past) if self.never_repeats else self._outside_window(pool, past)
+
+    def _unseen(self, pool: Pool, past: Past) -> BoolArray:
+        unseen = np.ones(pool.n, dtype=np.bool_)
+        unseen[past.taught] = False
+        if not unseen.any():
+            raise PoolExhausted(
+                f"{self.title} never repeats and has shown all {pool.n} examples; "
+                "end the session or use a larger pool."
+            )
+        return unseen
+
+    def _outside_window(self, pool: Pool, past: Past) -> BoolArray:
         window = self.default_window() if self.repeat_window is None else self.repeat_window
         # However long the window, one example is left to be shown.
         recent = min(window, pool.n - 1)
@@ -173,11 +189,7 @@ class Teacher(ABC):
             is_cold_start=is_cold_start,
             diversity=of_example(judgement.diversity),
             usefulness=of_example(judgement.usefulness),
-            p_low=of_example(judgement.p_low),
-            p_high=of_example(judgement.p_high),
-            learner_rate=judgement.learner_rate,
-            learner_beta=judgement.learner_beta,
-            likeness=judgement.likeness,
+            explanation=judgement.explanation,
             scores=judgement.scores,
         )
 

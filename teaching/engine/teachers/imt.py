@@ -11,6 +11,12 @@ class IMT(JEDI):
     """JEDI with β = 0, whatever the β of the learner it teaches."""
 
     name: ClassVar[str] = "imt"
+    title: ClassVar[str] = "IMT"
+    description: ClassVar[str] = (
+        "Iterative machine teaching: chooses as JEDI does, but for a worker who keeps nothing in memory (β = 0)."
+    )
+    is_reference: ClassVar[bool] = False
+    length_follows_memory: ClassVar[bool] = False
 
     def memory(self) -> float:
         """No memory."""

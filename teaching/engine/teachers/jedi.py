@@ -23,6 +23,13 @@ class JEDI(Teacher):
     """
 
     name: ClassVar[str] = "jedi"
+    title: ClassVar[str] = "JEDI"
+    description: ClassVar[str] = (
+        "Weighs how varied the images are against how useful the next one is, given how fast the worker forgets "
+        "(β of the memory test)."
+    )
+    is_reference: ClassVar[bool] = True
+    length_follows_memory: ClassVar[bool] = True
 
     def memory(self) -> float:
         """The β that the rule uses."""

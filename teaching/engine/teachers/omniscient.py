@@ -26,6 +26,8 @@ class OmniscientJEDI(Teacher):
     """
 
     name: ClassVar[str] = "omniscient"
+    title: ClassVar[str] = "Omniscient JEDI"
+    description: ClassVar[str] = "Weighs as JEDI does, but reads the mind of a simulated learner."
 
     learner: SimulatedLearner
     cold_start: int = 0

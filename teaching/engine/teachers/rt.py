@@ -20,6 +20,9 @@ class RT(Teacher):
     """
 
     name: ClassVar[str] = "rt"
+    title: ClassVar[str] = "RT"
+    description: ClassVar[str] = "Random teaching, the baseline: every image is drawn at random."
+    draws_at_random: ClassVar[bool] = True
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Find every example as good as any other."""

@@ -19,6 +19,8 @@ class SGD(RT):
     """
 
     name: ClassVar[str] = "sgd"
+    title: ClassVar[str] = "SGD"
+    description: ClassVar[str] = "Draws every image at random and keeps no estimate of the learner."
 
     cold_start: int = 0
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
-from ..exemplar import Remembered, chance_of_likeness, remember
+from ..exemplar import exemplar_models, exemplar_probability
 from ..history import Past, Shown
 from ..pool import Pool
 from ..tracking import (
@@ -17,14 +17,56 @@ from ..tracking import (
     expected_answer,
     expected_slope,
     follow,
-    foretold,
+    predicted_answers,
 )
 from .base import Judgement, Teacher
+from .explanation import Explanation, Fact, Interval
 
 # Within so many standard deviations a Gaussian lies nine times out of ten.
 NINE_IN_TEN = 1.6449
 # Examples are judged so many at a time: what they need beside their features stays in the cache.
 BLOCK = 1_000
+# Said where the learner seems to have no concept.
+FOR_EXEMPLARS = (
+    "The answers so far suggest that the worker compares images with those seen before instead of following a rule. "
+    "Tracked then looks for an image that such a worker would get wrong and that resembles many images of its own "
+    "class. The score is minus the product of the two."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackedExplanation(Explanation):
+    """Which learner the teacher thinks it has, beside the one that the study assumes.
+
+    Nine times out of ten p lies between `p_low` and `p_high` (n,). `learner_rate` (η₀) and `learner_beta`
+    are what the answers point to, and `exemplar_probability` is how probably the learner has no concept
+    but compares with what it remembers; above ½ that decides the choice.
+    """
+
+    p_low: FloatArray
+    p_high: FloatArray
+    learner_rate: float
+    assumed_rate: float
+    learner_beta: float
+    assumed_beta: float
+    exemplar_probability: float
+
+    def facts(self) -> list[Fact]:
+        """What the answers point to."""
+        return [
+            ("learning rate η₀ inferred from the answers", f"{self.learner_rate:.3f}"),
+            ("learning rate of the study", f"{self.assumed_rate:.3f}"),
+            ("memory decay β inferred from the answers", f"{self.learner_beta:.3f}"),
+            ("memory decay from the memory test", f"{self.assumed_beta:.3f}"),
+            (
+                "probability that the worker compares images instead of following a rule",
+                f"{100 * self.exemplar_probability:.1f}\N{NO-BREAK SPACE}%",
+            ),
+        ]
+
+    def interval(self, example: int) -> Interval:
+        """Between which limits p of an example lies nine times out of ten."""
+        return float(self.p_low[example]), float(self.p_high[example])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +80,16 @@ class Tracked(Teacher):
         E[η² (‖a‖² − 2β aᵀv)] − E[2η aᵀ(w* − w)]
         ── diversity (T₁) ───   ── usefulness (T₂)
 
-    Where the answers speak for a learner without a concept, who goes by likeness, it shows what that
-    learner gets wrong and what is typical of its class.
+    Where the answers speak for an exemplar learner, who has no concept, it shows what that learner
+    gets wrong and what is typical of its class.
     """
 
     name: ClassVar[str] = "tracked"
+    title: ClassVar[str] = "Tracked"
+    description: ClassVar[str] = (
+        "Tracks what the worker has learned from answer to answer, and shows the image that should bring it closest "
+        "to the target concept."
+    )
 
     assumptions: Assumptions = field(default_factory=Assumptions)
 
@@ -54,10 +101,10 @@ class Tracked(Teacher):
         """What a history tells about the learner."""
         return self._follow(pool, Past.read(history, pool.n))
 
-    def foretold(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
+    def predicted_answers(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
         """P(+1) before each answer of a history (t−1,), whoever chose its examples."""
         past = Past.read(history, pool.n)
-        return foretold(pool, past, self.beta, self.learning_rate, self.assumptions)
+        return predicted_answers(pool, past, self.beta, self.learning_rate, self.assumptions)
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:
         """p over all models, guesses included."""
@@ -66,31 +113,36 @@ class Tracked(Teacher):
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Believe both hypotheses by their weights, and score every example by the likelier one."""
         posterior = self._follow(pool, past)
-        remembered = remember(pool, past, self.assumptions.guess, self.assumptions.memories)
-        likeness = self._likeness(posterior, remembered)
+        exemplars = self.assumptions.exemplars
+        models = exemplar_models(pool, past, self.assumptions.guess, exemplars)
+        evidence = models.evidence[-1:], np.array([posterior.evidence])
+        weight = float(exemplar_probability(exemplars.prior, *evidence)[0])
         belief, diversity, usefulness = self._by_concept(pool, past, posterior)
         scores = diversity - usefulness
         parts: tuple[FloatArray | None, FloatArray | None] = diversity, usefulness
-        if likeness >= RULED_OUT:
-            p = remembered.answers(pool)
-            belief = (1 - likeness) * belief + likeness * self._with_guesses(p)
-            if likeness > 0.5:
+        if weight >= RULED_OUT:
+            p = models.predict(pool)
+            belief = (1 - weight) * belief + weight * self._with_guesses(p)
+            if weight > 0.5:
                 scores, parts = _typical_errors(pool, p), (None, None)
         return Judgement(
-            belief[0],
-            scores,
-            *parts,
+            belief[0], scores, *parts, explanation=self._explain(posterior, belief, weight)
+        )
+
+    def _explain(
+        self, posterior: Posterior, belief: FloatArray, weight: float
+    ) -> TrackedExplanation:
+        """What the teacher found out, from p with its interval (3, n) and the weight of exemplar learners."""
+        return TrackedExplanation(
+            text=FOR_EXEMPLARS if weight > 0.5 else "",
             p_low=belief[1],
             p_high=belief[2],
             learner_rate=self.learning_rate.initial * posterior.rate_factor,
+            assumed_rate=self.learning_rate.initial,
             learner_beta=posterior.beta,
-            likeness=likeness,
+            assumed_beta=self.beta,
+            exemplar_probability=weight,
         )
-
-    def _likeness(self, posterior: Posterior, remembered: Remembered) -> float:
-        """The chance that the learner goes by likeness."""
-        evidence = remembered.evidence[-1:], np.array([posterior.evidence])
-        return float(chance_of_likeness(self.assumptions.memories, *evidence)[0])
 
     def _by_concept(
         self, pool: Pool, past: Past, posterior: Posterior
@@ -114,7 +166,7 @@ class Tracked(Teacher):
 
 
 def _typical_errors(pool: Pool, p: FloatArray) -> FloatArray:
-    """What somebody who goes by likeness gets wrong, weighed by how many of its class are like it."""
+    """What an exemplar learner gets wrong, weighed by how many of its class are like it."""
     wrong = np.where(pool.labels > 0, 1 - p, p)
     return np.asarray(-wrong * np.maximum(pool.agreement, 0.0))
 

@@ -286,7 +286,7 @@ def test_the_name_of_a_file_says_that_it_names_people():
 
 def registry(identifiable: bool) -> list[list[str]]:
     return [
-        [table.name, c.name, str(c.kind), c.description, str(int(c.identifiable))]
+        [table.name, c.name, str(c.kind), c.meaning, str(int(c.identifiable))]
         for table in TABLES.values()
         for c in table.columns(Study(), identifiable=identifiable)
     ]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from memorytest import scoring
 from teaching.engine import (
     BadSetting,
-    Crowd,
     Habits,
     LearningRate,
     OmniscientJEDI,
@@ -209,56 +208,3 @@ def test_an_omniscient_teacher_reads_the_learner_inside_a_worker():
     teacher = OmniscientJEDI(learner=one.learner, beta=0.5, learning_rate=RATE)
     teach(teacher, pool, one, steps=40, rng=np.random.default_rng(0))
     assert np.linalg.norm(one.learner.concept - pool.target) < 0.7 * before
-
-
-def crowd_of_all_kinds(pool):
-    return [
-        make_worker(
-            pool,
-            beta=0.1 * seed,
-            learning_rate=LearningRate(0.1 + 0.1 * seed),
-            seed=seed,
-            noise=0.05 * (seed % 3),
-            bernoulli=bool(seed % 2),
-            habits=Habits(guess=0.1 * (seed % 4), lapse=0.05 * (seed % 5)),
-        )
-        for seed in range(9)
-    ]
-
-
-def test_a_crowd_does_what_its_members_would_do_one_by_one():
-    pool = make_pool(50, 4)
-    alone, crowd = crowd_of_all_kinds(pool), Crowd(crowd_of_all_kinds(pool))
-    rng = np.random.default_rng(0)
-    assert len(crowd) == 9
-    for _ in range(40):
-        shown = rng.integers(0, pool.n, len(alone))
-        x, y = pool.features[shown], pool.labels[shown]
-        np.testing.assert_array_equal(
-            crowd.answer(x), [one.answer(x[place]) for place, one in enumerate(alone)]
-        )
-        crowd.learn(x, y)
-        for place, one in enumerate(alone):
-            one.learn(x[place], int(y[place]))
-    for place, one in enumerate(alone):
-        np.testing.assert_allclose(crowd.concepts[place], one.learner.concept, atol=1e-12)
-        np.testing.assert_allclose(crowd.momenta[place], one.learner.momentum, atol=1e-12)
-        expected = [one.learner.probability(x) for x in pool.features]
-        np.testing.assert_allclose(crowd.probabilities(pool.features)[place], expected, atol=1e-12)
-
-
-def test_a_crowd_of_nobody_or_of_other_learners_is_refused():
-    class Parrot:
-        def probability(self, x):
-            return 1.0
-
-        def answer(self, x):
-            return 1
-
-        def learn(self, x, label):
-            pass
-
-    with pytest.raises(BadSetting, match="at least one"):
-        Crowd([])
-    with pytest.raises(BadSetting, match="one by one"):
-        Crowd([SimulatedWorker(Parrot(), beta=0.5)])

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 
 from teaching.engine import (
     BadSetting,
-    Crowd,
     LearningRate,
     OmniscientJEDI,
     Shown,
     SimulatedLearner,
-    SimulatedWorker,
 )
 from teaching.engine.learners.alternatives import (
     ExemplarLearner,
@@ -84,11 +82,6 @@ def test_the_omniscient_teacher_knows_the_loss_of_its_learner(kind):
         history.append(Shown(best, 1, 0.5))
 
 
-def test_a_crowd_takes_no_other_kind_of_learner():
-    with pytest.raises(BadSetting, match="logistic"):
-        Crowd([SimulatedWorker(HingeLearner(np.zeros(2)), beta=0.5)])
-
-
 def test_what_is_not_seen_is_neither_learned_nor_used():
     pool = make_pool(20, 4)
     visible = np.array([True, False, True, False])
@@ -125,7 +118,7 @@ def test_the_nearer_prototype_decides():
     assert learner.probability(np.array([-1.0, 2.0])) == pytest.approx(0.5)
 
 
-def test_an_exemplar_learner_goes_by_likeness_and_age():
+def test_an_exemplar_learner_goes_by_similarity_and_age():
     learner = ExemplarLearner(1, width=2.0, decay=0.5)
     assert learner.probability(np.array([3.0])) == 0.5
     for x, label in ((0.0, 1), (1.0, -1), (0.5, 1)):

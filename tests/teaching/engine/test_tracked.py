@@ -20,14 +20,14 @@ from teaching.engine import (
     make_teacher,
     teach,
 )
-from teaching.engine.exemplar import Memories
+from teaching.engine.exemplar import ExemplarAssumptions
 from teaching.engine.history import Past
 from teaching.engine.tracking import (
     LOGISTIC_VARIANCE,
     Assumptions,
+    answer_update,
     expected_answer,
     expected_slope,
-    told_by,
 )
 from tests.teaching.engine.builders import make_pool, random_history
 from tests.teaching.engine.tracked_oracle import followed, judged
@@ -110,7 +110,7 @@ def test_an_answer_moves_the_margin_as_bayes_rule_does(mean, variance, answer, g
     doubt = LOGISTIC_VARIANCE / firmness**2
     chance, pull, curvature = (
         found[0]
-        for found in told_by(
+        for found in answer_update(
             answer, np.array([mean]), np.array([variance]), np.array([doubt]), guess
         )
     )
@@ -243,14 +243,21 @@ def test_answers_against_the_model_leave_it_less_weight():
 
 def test_p_is_half_before_the_first_answer_and_its_interval_is_the_prior():
     pool = make_pool(20)
-    assumed = Assumptions(memories=Memories(prior=0.0))
+    assumed = Assumptions(exemplars=ExemplarAssumptions(prior=0.0))
     teacher = tracked(cold_start=0, assumptions=assumed)
     choice = teacher.choose(pool, [], np.random.default_rng(0))
     margin = 0.25 * np.sqrt(pool.squared_norms[choice.example] / pool.squared_norms.mean())
     assert choice.p == 0.5
     # Half of the bank answers four times as firmly as the other half.
     high = expit(1.6449 * margin * np.sqrt((1 + 16) / 2))
-    assert (choice.p_low, choice.p_high) == pytest.approx((0.95 - 0.9 * high, 0.05 + 0.9 * high))
+    assert choice.explanation.interval(choice.example) == pytest.approx(
+        (0.95 - 0.9 * high, 0.05 + 0.9 * high)
+    )
+
+
+def width_of(choice):
+    low, high = choice.explanation.interval(choice.example)
+    return high - low
 
 
 def test_answers_narrow_the_interval_of_what_was_shown():
@@ -258,7 +265,7 @@ def test_answers_narrow_the_interval_of_what_was_shown():
     teacher = tracked()
     asked = random_history(30, 12, distinct=True)
     before, after = (teacher.choose(pool, h, np.random.default_rng(0)) for h in (asked[:1], asked))
-    assert after.p_high - after.p_low < before.p_high - before.p_low
+    assert width_of(after) < width_of(before)
 
 
 def test_a_choice_says_which_learner_it_was_made_for():
@@ -268,10 +275,11 @@ def test_a_choice_says_which_learner_it_was_made_for():
     for past in (history[:2], history):
         choice = teacher.choose(pool, past, np.random.default_rng(0))
         found = teacher.posterior(pool, past)
-        assert choice.learner_rate == pytest.approx(RATE.initial * found.rate_factor)
-        assert choice.learner_beta == pytest.approx(found.beta)
-        assert choice.p_low < choice.p < choice.p_high
-        assert 0 < choice.likeness < 0.5
+        assert choice.explanation.learner_rate == pytest.approx(RATE.initial * found.rate_factor)
+        assert choice.explanation.learner_beta == pytest.approx(found.beta)
+        low, high = choice.explanation.interval(choice.example)
+        assert low < choice.p < high
+        assert 0 < choice.explanation.exemplar_probability < 0.5
     assert choice.learning_rate == RATE(13)
     assert choice.score == pytest.approx(choice.diversity - choice.usefulness)
 
@@ -372,11 +380,13 @@ def test_one_pass_foretells_every_answer_as_choice_after_choice_would():
     pool = make_pool(40, 4, seed=3)
     history = random_history(40, 12, seed=3)
     teacher = tracked(beta=0.6, cold_start=0)
-    told = teacher.foretold(pool, history)
+    predicted = teacher.predicted_answers(pool, history)
     for step, shown in enumerate(history):
         judged_then = teacher.judge(pool, Past.read(history[:step], pool.n))
-        assert told[step] == pytest.approx(judged_then.p[shown.example], abs=0.03)
-        np.testing.assert_allclose(teacher.foretold(pool, history[:step]), told[:step], rtol=1e-9)
+        assert predicted[step] == pytest.approx(judged_then.p[shown.example], abs=0.03)
+        np.testing.assert_allclose(
+            teacher.predicted_answers(pool, history[:step]), predicted[:step], rtol=1e-9
+        )
     flipped = [replace(shown, answer=-shown.answer) for shown in history[-1:]]
-    again = teacher.foretold(pool, [*history[:-1], *flipped])
-    assert again[-1] == pytest.approx(told[-1], rel=1e-9)
+    again = teacher.predicted_answers(pool, [*history[:-1], *flipped])
+    assert again[-1] == pytest.approx(predicted[-1], rel=1e-9)

@@ -106,12 +106,12 @@ def followed(pool, history, beta, rate, assumed):
 
 def judged(pool, history, beta, rate, assumed):
     """Scores and p of every example, (n,) each."""
-    likeness = goes_by_likeness(pool, history, beta, rate, assumed)
+    weight = exemplar_posterior(pool, history, beta, rate, assumed)
     scores, p = judged_by_concept(pool, history, beta, rate, assumed)
-    if likeness < 1e-4:
+    if weight < 1e-4:
         return scores, p
-    typical, p_by_likeness = judged_by_likeness(pool, history, assumed)
-    return typical if likeness > 0.5 else scores, (1 - likeness) * p + likeness * p_by_likeness
+    typical, p_by_exemplars = judged_by_exemplars(pool, history, assumed)
+    return typical if weight > 0.5 else scores, (1 - weight) * p + weight * p_by_exemplars
 
 
 def judged_by_concept(pool, history, beta, rate, assumed):
@@ -133,7 +133,7 @@ def judged_by_concept(pool, history, beta, rate, assumed):
     return np.array(scores), np.array(chances)
 
 
-def goes_by_likeness(pool, history, beta, rate, assumed):
+def exemplar_posterior(pool, history, beta, rate, assumed):
     """Bayes' rule for the two hypotheses, from the chance of all answers under each."""
     first = first_models(pool, beta, assumed)
     last = followed_all(pool, history, beta, rate, assumed)
@@ -141,24 +141,24 @@ def goes_by_likeness(pool, history, beta, rate, assumed):
     chances = [
         exp(log_chance(pool, history, model, assumed.guess)) for model in memory_models(assumed)
     ]
-    likeness = assumed.memories.prior * sum(chances) / len(chances)
-    return likeness / (likeness + (1 - assumed.memories.prior) * concept)
+    exemplars = assumed.exemplars.prior * sum(chances) / len(chances)
+    return exemplars / (exemplars + (1 - assumed.exemplars.prior) * concept)
 
 
 def memory_models(assumed):
-    return list(product(assumed.memories.widths, assumed.memories.fadings))
+    return list(product(assumed.exemplars.widths, assumed.exemplars.decays))
 
 
 def log_chance(pool, history, model, guess):
     """Of all answers, by memories (width, fading) alone."""
     total = 0.0
     for s, step in enumerate(history):
-        p = by_likeness(pool, history[:s], pool.features[step.example], model)
+        p = by_exemplars(pool, history[:s], pool.features[step.example], model)
         total += log(guess / 2 + (1 - guess) * (p if step.answer > 0 else 1 - p))
     return total
 
 
-def by_likeness(pool, history, x, model):
+def by_exemplars(pool, history, x, model):
     """P(+1) of somebody who compares x with what was shown."""
     width, fading = model
     apart = 2 * np.mean([z @ z for z in pool.features])
@@ -173,14 +173,14 @@ def by_likeness(pool, history, x, model):
     return share**4 / (share**4 + (1 - share) ** 4)
 
 
-def judged_by_likeness(pool, history, assumed):
+def judged_by_exemplars(pool, history, assumed):
     best = max(
         memory_models(assumed), key=lambda model: log_chance(pool, history, model, assumed.guess)
     )
     affinity = pool.affinity.toarray()
     scores, chances = [], []
     for i, (x, y) in enumerate(zip(pool.features, pool.labels, strict=True)):
-        p = by_likeness(pool, history, x, best)
+        p = by_exemplars(pool, history, x, best)
         tied = sum(affinity[i, j] * y * pool.labels[j] for j in range(pool.n))
         scores.append(-(1 - p if y > 0 else p) * max(tied, 0))
         chances.append(assumed.guess / 2 + (1 - assumed.guess) * p)

@@ -1,0 +1,22 @@
+"""The table of teachers for code that is loaded with the server, which must start without the engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .engine import Teacher
+
+
+def known_teachers() -> dict[str, type[Teacher]]:
+    """Every teacher by its name, in the order of the table."""
+    # The engine takes longer to load than all the rest of the server.
+    from .engine import TEACHERS
+
+    return TEACHERS
+
+
+def teacher_title(name: str) -> str:
+    """What people read; for a teacher that this software does not have (any more), its plain name."""
+    teacher = known_teachers().get(name)
+    return teacher.title if teacher else name
