@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 LONGEST_SHOWN_NAME = 120
 MOST_LISTED = 20
+ZIP_AGAIN = "Make the zip again from the plain folder with your system's own tool, and upload that."
 
 
 def shown(name: str) -> str:
@@ -21,6 +22,11 @@ def shown(name: str) -> str:
         for character in name
     )
     return safe if len(safe) <= LONGEST_SHOWN_NAME else f"…{safe[-LONGEST_SHOWN_NAME:]}"
+
+
+def plural(count: int, noun: str) -> str:
+    """1 image, 2 images."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def listed(lines: Sequence[str]) -> str:
@@ -37,18 +43,6 @@ class ImportProblem(Exception):
         self.file, self.reason, self.remedy = shown(file), reason, remedy
         super().__init__(f"{self.file}: {reason} {remedy}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Problems travel from worker processes, and pickle knows nothing of keyword arguments.
-        return _rebuilt, (type(self), self.__dict__.copy(), self.args)
-
-
-def _rebuilt(
-    kind: type[ImportProblem], attributes: dict[str, Any], args: tuple[Any, ...]
-) -> ImportProblem:
-    problem = kind.__new__(kind, *args)
-    problem.__dict__.update(attributes)
-    return problem
-
 
 class BadSource(ImportProblem):
     """The folder or file as a whole cannot be read as a data set."""
@@ -56,6 +50,10 @@ class BadSource(ImportProblem):
 
 class BadArchive(BadSource):
     """The zip is broken, hostile or too large."""
+
+
+def unusable_zip(path: Path, reason: str) -> BadArchive:
+    return BadArchive(file=path.name, reason=reason, remedy=ZIP_AGAIN)
 
 
 class BadName(BadSource):
@@ -79,7 +77,7 @@ class BadManifest(BadSource):
 
 
 class BadFeatures(BadSource):
-    """The ready-made features do not fit the images."""
+    """The precomputed features do not fit the images."""
 
 
 class BadSplit(BadSource):
@@ -94,7 +92,7 @@ class DuplicatesAcrossSplit(BadSplit):
         names = listed([f"{shown(first)} and {shown(second)}" for first, second in pairs])
         super().__init__(
             file="duplicates",
-            reason=f"The teaching pool and the evaluation set share {_pictures(len(pairs))}: {names}.",
+            reason=f"The teaching pool and the evaluation set share {plural(len(pairs), 'picture')}: {names}.",
             remedy="Remove one of each pair, or choose to keep duplicates together on one side.",
         )
 
@@ -103,13 +101,21 @@ class BadImage(ImportProblem):
     """One image cannot be used; the others can, if the researcher says so."""
 
 
+def too_long(name: str, size: int, limit: int) -> BadImage:
+    return BadImage(
+        file=name,
+        reason=f"The file has {size:,} bytes; at most {limit:,} are read.",
+        remedy="Save it smaller, or remove it.",
+    )
+
+
 class BadImages(ImportProblem):
     """Some images cannot be used, and nobody has said that they may be left out."""
 
     def __init__(self, problems: Sequence[BadImage]) -> None:
         self.problems = tuple(problems)
         super().__init__(
-            file=f"{len(problems)} bad image{'s' if len(problems) != 1 else ''}",
+            file=plural(len(problems), "bad image"),
             reason=listed([str(problem) for problem in problems]),
             remedy="Repair or remove them, or choose to skip bad images.",
         )
@@ -133,7 +139,3 @@ class Problems:
         """Call after the last image: raises `BadImages` unless the bad ones may be skipped."""
         if self.found and not skip_bad:
             raise BadImages(sorted(self.found, key=lambda problem: problem.file))
-
-
-def _pictures(count: int) -> str:
-    return "one picture" if count == 1 else f"{count} pictures"

@@ -8,7 +8,7 @@ carry, by cross-validation.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from PIL import Image
 
 from datasets.extractors import Description, FloatArray, ImageLike
 from datasets.extractors.base import checked_labels
+from datasets.pictures.encoding import Original
 
 from .target import accuracy_of_features
 
@@ -39,7 +40,7 @@ class Cue:
     remedy: str
 
 
-BACKGROUND = "photograph both classes before the same backgrounds, or crop the images"
+BACKGROUND = "photograph both classes against the same backgrounds, or crop the images"
 COLLECTION = "take both classes from the same source, or save all originals in the same way first"
 
 # Read from the pixels, with the columns of `image_cues`.
@@ -52,7 +53,7 @@ IMAGE_CUES: dict[Cue, slice] = {
     Cue("brightness", "the brightness", "take both classes in the same light"): slice(26, 27),
     Cue("contrast", "the contrast", "take both classes in the same light"): slice(27, 28),
 }
-# Read from the facts of the original files.
+# Read from the original files.
 FILE_CUES: tuple[Cue, ...] = (
     Cue("shape", "the shape of the image", "crop all images to one shape"),
     Cue("pixels", "the resolution of the original", COLLECTION),
@@ -60,26 +61,6 @@ FILE_CUES: tuple[Cue, ...] = (
     Cue("compression", "the compression of the original", COLLECTION),
     Cue("format", "the format of the original", COLLECTION),
 )
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What an original file was like."""
-
-    width: int
-    height: int
-    byte_count: int
-    format: str
-
-    @classmethod
-    def of(cls, record: Mapping[str, Any]) -> Self:
-        """From a record that holds these facts among others."""
-        return cls(
-            int(record["width"]),
-            int(record["height"]),
-            int(record["byte_count"]),
-            str(record["format"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -119,7 +100,7 @@ class ShortcutReport:
 
 
 class ImageCues:
-    """Reads the cues of an image's pixels; goes where an extractor goes to describe many images."""
+    """Reads the cues of an image's pixels, in place of an extractor where many images are described."""
 
     def missing(self) -> str | None:
         """Nothing ever is."""
@@ -169,14 +150,14 @@ def _mean_colour(part: FloatArray) -> FloatArray:
     return np.asarray(part.reshape(-1, 3).mean(axis=0))
 
 
-def file_cues(facts: Sequence[Facts]) -> dict[str, FloatArray]:
+def file_cues(originals: Sequence[Original]) -> dict[str, FloatArray]:
     """The columns (n, c) of each cue of the original files, by name."""
     width, height, size = (
-        np.array([max(1, getattr(fact, name)) for fact in facts], dtype=np.float64)
+        np.array([max(1, getattr(file, name)) for file in originals], dtype=np.float64)
         for name in ("width", "height", "byte_count")
     )
-    formats = sorted({fact.format for fact in facts})
-    one_hot = [[float(fact.format == name) for name in formats] for fact in facts]
+    formats = sorted({file.format for file in originals})
+    one_hot = [[float(file.format == name) for name in formats] for file in originals]
     return {
         "shape": np.log(width / height)[:, None],
         "pixels": np.log(width * height)[:, None],
@@ -187,17 +168,17 @@ def file_cues(facts: Sequence[Facts]) -> dict[str, FloatArray]:
 
 
 def check_shortcuts(
-    cues: FloatArray, facts: Sequence[Facts] | None, labels: npt.ArrayLike, seed: int = 0
+    cues: FloatArray, originals: Sequence[Original] | None, labels: npt.ArrayLike, seed: int = 0
 ) -> ShortcutReport:
     """How well cues alone give the class away.
 
-    `cues` (n, 28) come from `image_cues`, `facts` has one entry per image (or is left out if the
-    originals are not known), `labels` (n,) are in {−1, +1}.
+    `cues` (n, 28) come from `image_cues`, `originals` has one entry per image (or is None if the
+    files are not known), `labels` (n,) are in {−1, +1}.
     """
     y = checked_labels(labels, len(cues))
     columns = {cue: cues[:, place] for cue, place in IMAGE_CUES.items()}
-    if facts is not None:
-        read = file_cues(facts)
+    if originals is not None:
+        read = file_cues(originals)
         columns |= {cue: read[cue.name] for cue in FILE_CUES}
     chance = max(float(np.mean(y > 0)), float(np.mean(y < 0)))
 

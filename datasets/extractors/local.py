@@ -29,7 +29,6 @@ FAINT = 60.0
 BYTE_SCALE = 512
 
 _GRADIENT_BYTES = PATCHES**2 * GRADIENT_WIDTH
-_COLOUR_BYTES = CELLS**2 * COLOUR_WIDTH
 
 
 def describe(image: ImageLike) -> Description:

@@ -9,7 +9,6 @@ folded into the kernel before it once and for all.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from .base import ByteArray, Float32Array
 
@@ -174,10 +173,3 @@ def _padding(extent: int, k: int, stride: int) -> tuple[int, int]:
 def capped(x: Float32Array) -> Float32Array:
     """Activations between 0 and CEILING, in place."""
     return np.clip(x, np.float32(0), np.float32(CEILING), out=x)
-
-
-def class_scores(
-    activations: npt.NDArray[np.float32], weights: dict[str, Float32Array]
-) -> Float32Array:
-    """ImageNet's 1000 classes, to check the network by what it was trained for."""
-    return activations @ weights["_fc.weight"].T + weights["_fc.bias"]

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from datasets.checks.shortcuts import Facts, ImageCues, ShortcutReport, check_shortcuts
+from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
 from datasets.checks.target import Accuracy, Candidate, Comparison, Share, best_of, compare
 from datasets.errors import BadFeatures, BadSource, Problems
 from datasets.extractors import EXTRACTORS, Description, Extractor, describe_all
 from datasets.extractors.base import Describer
 from datasets.models import Import
-from datasets.pictures.duplicates import Duplicates, find_duplicates
+from datasets.pictures.duplicates import Groups, find_duplicates
 from datasets.sources import Source, check_classes, open_source
 
 from .preparation import Prepared, prepare_all, write_whole
@@ -40,7 +40,7 @@ class Examined:
     source: Source
     images: list[Prepared]
     problems: Problems
-    duplicates: Duplicates
+    duplicates: Groups
     split: Split
     comparison: Comparison
     shortcuts: ShortcutReport
@@ -83,7 +83,7 @@ def examine(job: Import, watch: Watch) -> Examined:
     duplicates = find_duplicates(
         [image.pixel_hash for image in images], [image.perceptual_hash for image in images]
     )
-    watch.note(f"{len(duplicates.groups)} groups of duplicates")
+    watch.note(f"{len(duplicates)} groups of duplicates")
     split = split_images(job, images, source.has_split, duplicates)
     teaching = [images[place] for place in split.teaching]
     descriptions = describe(job, source, teaching, watch)
@@ -133,7 +133,7 @@ def _no_such_features(reason: str, remedy: str) -> BadFeatures:
 
 
 def split_images(
-    job: Import, images: Sequence[Prepared], has_split: bool, duplicates: Duplicates
+    job: Import, images: Sequence[Prepared], has_split: bool, duplicates: Groups
 ) -> Split:
     """The manifest's own split, or one drawn by the import's seed."""
     labels, names = [image.label for image in images], [image.name for image in images]
@@ -145,7 +145,7 @@ def split_images(
             labels,
             names,
             seed=job.seed,
-            groups=duplicates.groups,
+            groups=duplicates,
             policy=policy,
         )
     return split_by_seed(
@@ -153,7 +153,7 @@ def split_images(
         names,
         seed=job.seed,
         evaluation_per_class=job.evaluation_per_class,
-        groups=duplicates.groups,
+        groups=duplicates,
         policy=policy,
     )
 
@@ -226,8 +226,8 @@ def look_for_shortcuts(
     """Whether background, sharpness or file give the class away."""
     watch.begin("Looking for shortcuts", SEARCHED)
     cues = described_once(job, "cues", ImageCues(), teaching, watch)
-    facts = [Facts.of(image.original) for image in teaching]
-    return check_shortcuts(np.asarray(cues), facts, labels, job.seed % 2**32)
+    originals = [image.original for image in teaching]
+    return check_shortcuts(np.asarray(cues), originals, labels, job.seed % 2**32)
 
 
 def fingerprint(images: Sequence[Prepared]) -> str:
@@ -278,7 +278,7 @@ def findings_of(examined: Examined) -> dict[str, Any]:
     names = [image.name for image in examined.images]
     return {
         "counts": counts,
-        "duplicates": [[names[place] for place in group] for group in examined.duplicates.groups],
+        "duplicates": [[names[place] for place in group] for group in examined.duplicates],
         "warnings": warnings_of(examined),
         "candidates": [_described(candidate) for candidate in examined.comparison.candidates],
         "best": examined.comparison.best,

@@ -54,7 +54,7 @@ def finish(
         evaluation_features=fitted.transform(_described_evaluation(examined, extractor)),
         target=fit_target(features, labels, accuracy=accuracy).concept,
         extractor=name,
-        duplicates=len(examined.duplicates.groups),
+        duplicates=len(examined.duplicates),
         owner=job.created_by,
         key=job.run,
         keep=lambda folder: save(fitted, folder / "features.npz"),

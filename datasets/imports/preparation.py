@@ -8,15 +8,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from datasets.errors import BadImage, Problems
 from datasets.extractors.base import CancelCheck, Cancelled, Progress
-from datasets.pictures.encoding import prepare
+from datasets.pictures.encoding import Original, prepare
 from datasets.sources import SourceImage
-from datasets.sources.archives import ArchiveEntry
+from datasets.sources.entries import ArchiveEntry
 
 from .processes import process_pool
 
@@ -37,8 +37,7 @@ class Prepared:
     file: Path
     pixel_hash: str
     perceptual_hash: bytes
-    original: dict[str, Any]
-    notes: tuple[str, ...]
+    original: Original
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,6 @@ def _prepare_one(order: _Order) -> None:
             "pixel_hash": prepared.pixel_hash,
             "perceptual_hash": prepared.perceptual_hash.hex(),
             "original": asdict(prepared.original),
-            "notes": prepared.notes,
         }
     write_whole(order.record, json.dumps(record).encode())
 
@@ -164,6 +162,10 @@ def _prepared(order: _Order, record: dict[str, Any]) -> Prepared:
         file=order.picture,
         pixel_hash=record["pixel_hash"],
         perceptual_hash=bytes.fromhex(record["perceptual_hash"]),
-        original=record["original"],
-        notes=tuple(record["notes"]),
+        original=_original(record["original"]),
     )
+
+
+def _original(record: dict[str, Any]) -> Original:
+    """Records of older imports hold more than is read."""
+    return Original(**{field.name: record[field.name] for field in fields(Original)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,27 +30,8 @@ SAMPLED = 400
 BLOCK = 256
 
 
-@dataclass(frozen=True, order=True)
-class NearPair:
-    """Two pictures, by their places in the list, and how many of the 256 bits differ."""
-
-    first: int
-    second: int
-    bits: int
-
-
-@dataclass(frozen=True)
-class Duplicates:
-    """What was found in a list of pictures; numbers are places in that list."""
-
-    exact: tuple[tuple[int, ...], ...]
-    """groups whose pixels are equal"""
-    near: tuple[NearPair, ...]
-    """pairs that look the same; of exact copies only the first takes part"""
-    groups: tuple[tuple[int, ...], ...]
-    """exact and near copies together, joined through common members; two pictures at least"""
-    most_bits: int
-    """the distance up to which two pictures of this list count as near"""
+# Pictures by their places in a list; each group has two at least.
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 def perceptual_hash(image: Image.Image) -> bytes:
@@ -61,24 +42,16 @@ def perceptual_hash(image: Image.Image) -> bytes:
     return np.packbits(waves > 0).tobytes()
 
 
-def find_duplicates(
-    pixel_hashes: Sequence[str], perceptual_hashes: Sequence[bytes], *, most_bits: int | None = None
-) -> Duplicates:
-    """Exact and near duplicates of n pictures; `most_bits` overrides the choice made from the data."""
+def find_duplicates(pixel_hashes: Sequence[str], perceptual_hashes: Sequence[bytes]) -> Groups:
+    """Exact and near copies among n pictures, joined through common members."""
     exact = _equal_groups(pixel_hashes)
     # One picture for each exact group: many copies of one file must not make n² pairs.
     copies = {place for group in exact for place in group[1:]}
-    places = np.array([i for i in range(len(pixel_hashes)) if i not in copies], dtype=np.intp)
-    hashes = _as_words([perceptual_hashes[i] for i in places])
-    if most_bits is None:
-        most_bits = suggested_bits(hashes)
-    near = tuple(_near_pairs(hashes, places, most_bits))
-    return Duplicates(
-        exact=exact,
-        near=near,
-        groups=_joined(len(pixel_hashes), exact, near),
-        most_bits=most_bits,
-    )
+    places = [place for place in range(len(pixel_hashes)) if place not in copies]
+    hashes = as_words([perceptual_hashes[place] for place in places])
+    links = [(group[0], other) for group in exact for other in group[1:]]
+    links += [(places[i], places[j]) for i, j in near_pairs(hashes, suggested_bits(hashes))]
+    return _joined(len(pixel_hashes), links)
 
 
 def suggested_bits(hashes: NDArray[np.uint64]) -> int:
@@ -96,14 +69,14 @@ def suggested_bits(hashes: NDArray[np.uint64]) -> int:
     return round(MOST_BITS * math.pow(crowding, CROWDING))
 
 
-def _equal_groups(keys: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+def _equal_groups(keys: Sequence[str]) -> Groups:
     places: dict[str, list[int]] = defaultdict(list)
     for place, key in enumerate(keys):
         places[key].append(place)
     return tuple(tuple(group) for group in places.values() if len(group) > 1)
 
 
-def _as_words(hashes: Sequence[bytes]) -> NDArray[np.uint64]:
+def as_words(hashes: Sequence[bytes]) -> NDArray[np.uint64]:
     """(n, 4): 64 bits at a time are counted in one step."""
     return np.frombuffer(b"".join(hashes), dtype=np.uint64).reshape(len(hashes), HASH_BITS // 64)
 
@@ -116,25 +89,21 @@ def _distances(some: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[
     return bits
 
 
-def _near_pairs(
-    hashes: NDArray[np.uint64], places: NDArray[np.intp], most_bits: int
-) -> Iterator[NearPair]:
-    """In blocks: ten thousand pictures have fifty million pairs."""
+def near_pairs(hashes: NDArray[np.uint64], most_bits: int) -> Iterator[tuple[int, int]]:
+    """The rows of (n, 4) that differ in `most_bits` or fewer, the lower number first.
+
+    In blocks: ten thousand pictures have fifty million pairs.
+    """
     for start in range(0, len(hashes), BLOCK):
         bits = _distances(hashes[start : start + BLOCK], hashes[start:])
         rows, columns = np.nonzero(bits <= most_bits)
         later = columns > rows
         for row, column in zip(rows[later], columns[later], strict=True):
-            first, second = places[start + row], places[start + column]
-            yield NearPair(int(first), int(second), int(bits[row, column]))
+            yield start + int(row), start + int(column)
 
 
-def _joined(
-    count: int, exact: Sequence[Sequence[int]], near: Sequence[NearPair]
-) -> tuple[tuple[int, ...], ...]:
+def _joined(count: int, links: Sequence[tuple[int, int]]) -> Groups:
     """The connected groups of two pictures and more, in the order of their first members."""
-    links = [(group[0], other) for group in exact for other in group[1:]]
-    links += [(pair.first, pair.second) for pair in near]
     if not links:
         return ()
     rows, columns = np.array(links).T

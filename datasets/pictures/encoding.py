@@ -14,22 +14,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 import numpy as np
 from PIL import Image, ImageCms, UnidentifiedImageError
 
-from datasets.errors import BadImage
+from datasets.errors import BadImage, too_long
 
 from .duplicates import perceptual_hash
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
-ENDINGS = {
-    "JPEG": {".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".mpo"},
-    "PNG": {".png", ".apng"},
-    "WEBP": {".webp"},
-    "GIF": {".gif"},
-}
 SMALLEST_SIDE = 64
 MOST_PIXELS = 25_000_000
 MOST_BYTES = 100 * (1 << 20)
@@ -66,27 +59,20 @@ OTHER_CONTENT = {
     b"<htm": "a web page",
 }
 
+BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 # The library's own guard, for decoders that allocate while they read the header.
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
 
 
 @dataclass(frozen=True)
 class Original:
-    """Facts of the file as it came, for the check whether they give the class away."""
+    """The file as it came, for the check whether its facts give the class away."""
 
     width: int
     height: int
     """as a viewer shows it, after the orientation of its metadata"""
     byte_count: int
     format: str
-    mode: str
-    bits_per_pixel: float
-    """bits of the file per pixel: how strongly it was compressed"""
-    had_alpha: bool
-    was_animated: bool
-    orientation: int
-    had_metadata: bool
-    had_profile: bool
 
 
 @dataclass(frozen=True)
@@ -94,17 +80,18 @@ class PreparedImage:
     """A picture as the browser will get it, and what was learned on the way."""
 
     content: bytes
-    width: int
-    height: int
     pixel_hash: str
     """of the decoded, upright pixels: equal for exact copies, whatever the file around them"""
     perceptual_hash: bytes
-    """for `duplicates.near_duplicates`"""
+    """for `duplicates.find_duplicates`"""
     original: Original
-    notes: tuple[str, ...]
 
 
-def prepare(data: bytes, name: str, *, longest_side: int = LONGEST_SIDE) -> PreparedImage:
+class Undecodable(Exception):
+    """A decoder gave up on a file, or on a part of it."""
+
+
+def prepare(data: bytes, name: str) -> PreparedImage:
     """Decodes and re-encodes one image, or raises `BadImage`. The same bytes give the same result."""
     _check_bytes(data, name)
     with _refusing(name), warnings.catch_warnings():
@@ -112,7 +99,7 @@ def prepare(data: bytes, name: str, *, longest_side: int = LONGEST_SIDE) -> Prep
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         with _opened(data, name) as image:
-            return _prepared(image, data, name, longest_side)
+            return _prepared(image, data)
 
 
 def padded(content: bytes, size: int) -> bytes:
@@ -139,11 +126,7 @@ def _check_bytes(data: bytes, name: str) -> None:
             remedy="Copy it again from where it came from, or remove it.",
         )
     if len(data) > MOST_BYTES:
-        raise BadImage(
-            file=name,
-            reason=f"The file has {len(data):,} bytes; at most {MOST_BYTES:,} are read.",
-            remedy="Save it smaller, or remove it.",
-        )
+        raise too_long(name, len(data), MOST_BYTES)
     # In JPEG data this pair of bytes is always the marker of a scan.
     if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MOST_SCANS:
         raise BadImage(
@@ -155,15 +138,30 @@ def _check_bytes(data: bytes, name: str) -> None:
 def _refusing(name: str) -> Iterator[None]:
     """Turns whatever a decoder does on hostile data into one named refusal."""
     try:
-        yield
-    except BadImage:
-        raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        with _decoding():
+            yield
+    except BOMBS as error:
         raise _too_many_pixels(name, f"more than {MOST_PIXELS / 1e6:.0f}") from error
-    except Exception as error:
+    except Undecodable as error:
         raise BadImage(
             file=name, reason="The image is damaged or cut off.", remedy=SAVE_AGAIN
         ) from error
+
+
+@contextmanager
+def _decoding() -> Iterator[None]:
+    """Work on bytes that a stranger wrote; whatever goes wrong in it is raised as `Undecodable`.
+
+    On hostile data Pillow and LittleCMS raise OSError, SyntaxError, ValueError, TypeError, KeyError,
+    struct.error, zlib.error, MemoryError and more, and another release raises others. This is the
+    one place where everything is caught.
+    """
+    try:
+        yield
+    except (BadImage, *BOMBS):
+        raise
+    except Exception as error:
+        raise Undecodable from error
 
 
 def _opened(data: bytes, name: str) -> Image.Image:
@@ -210,36 +208,20 @@ def _too_many_pixels(name: str, megapixels: str) -> BadImage:
 # Pixels
 
 
-def _prepared(image: Image.Image, data: bytes, name: str, longest_side: int) -> PreparedImage:
-    size, mode, was_animated = image.size, image.mode, _is_animated(image)
+def _prepared(image: Image.Image, data: bytes) -> PreparedImage:
+    size = image.size
     # A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing.
-    image.draft(mode, (2 * longest_side, 2 * longest_side))
+    image.draft(image.mode, (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
     image.load()
     orientation = _orientation(image)
-    profile = image.info.get("icc_profile")
-    original = Original(
-        width=size[1] if orientation > 4 else size[0],
-        height=size[0] if orientation > 4 else size[1],
-        byte_count=len(data),
-        format=_format(image),
-        mode=mode,
-        bits_per_pixel=8 * len(data) / (size[0] * size[1]),
-        had_alpha=image.has_transparency_data,
-        was_animated=was_animated,
-        orientation=orientation,
-        had_metadata=_has_metadata(image),
-        had_profile=bool(profile),
-    )
+    width, height = reversed(size) if orientation > 4 else size
     pixels = _upright(_flattened(image), orientation)
-    canvas = _canvas(pixels, profile, longest_side)
+    canvas = _canvas(pixels, image.info.get("icc_profile"))
     return PreparedImage(
         content=_encoded(canvas),
-        width=canvas.width,
-        height=canvas.height,
         pixel_hash=_pixel_hash(pixels.convert("RGB")),
         perceptual_hash=perceptual_hash(canvas),
-        original=original,
-        notes=tuple(_notes(original, name)),
+        original=Original(width, height, byte_count=len(data), format=_format(image)),
     )
 
 
@@ -248,20 +230,12 @@ def _format(image: Image.Image) -> str:
     return "JPEG" if image.format == "MPO" else str(image.format)
 
 
-def _is_animated(image: Image.Image) -> bool:
-    return bool(getattr(image, "is_animated", False))
-
-
-def _has_metadata(image: Image.Image) -> bool:
-    text = getattr(image, "text", {})
-    return bool(text) or any(image.info.get(key) for key in ("exif", "xmp", "comment", "photoshop"))
-
-
 def _orientation(image: Image.Image) -> int:
-    """1 to 8; damaged metadata mean upright."""
+    """1 to 8; an image whose metadata are damaged counts as upright."""
     try:
-        orientation = image.getexif().get(ORIENTATION_TAG, 1)
-    except Exception:
+        with _decoding():
+            orientation = image.getexif().get(ORIENTATION_TAG, 1)
+    except Undecodable:
         return 1
     return orientation if orientation in UPRIGHT else 1
 
@@ -284,32 +258,32 @@ def _upright(image: Image.Image, orientation: int) -> Image.Image:
     return image.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else image
 
 
-def _canvas(pixels: Image.Image, profile: bytes | None, longest_side: int) -> Image.Image:
-    size = _fitted(pixels.size, longest_side)
+def _canvas(pixels: Image.Image, profile: bytes | None) -> Image.Image:
+    size = _fitted(pixels.size)
     small = pixels.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
     canvas = Image.new("RGB", size, "white")
     canvas.paste(_in_srgb(small, profile))
     return canvas
 
 
-def _fitted(size: tuple[int, int], longest_side: int) -> tuple[int, int]:
-    scale = longest_side / max(size)
+def _fitted(size: tuple[int, int]) -> tuple[int, int]:
+    scale = LONGEST_SIDE / max(size)
     width, height = (max(1, round(side * scale)) for side in size)
     return width, height
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     """Colours as the profile means them; without one, or with a broken one, as they stand."""
-    if profile and len(profile) <= LONGEST_PROFILE:
-        try:
+    if not profile or len(profile) > LONGEST_PROFILE:
+        return image.convert("RGB")
+    try:
+        with _decoding():
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
-            converted = ImageCms.profileToProfile(
-                image, source, ImageCms.createProfile("sRGB"), outputMode="RGB"
-            )
-        except Exception:
-            return image.convert("RGB")
-        return converted if converted is not None else image.convert("RGB")
-    return image.convert("RGB")
+            target = ImageCms.createProfile("sRGB")
+            converted = ImageCms.profileToProfile(image, source, target, outputMode="RGB")
+    except Undecodable:
+        converted = None
+    return converted or image.convert("RGB")
 
 
 def _encoded(canvas: Image.Image) -> bytes:
@@ -324,13 +298,3 @@ def _pixel_hash(image: Image.Image) -> str:
         strip = image.crop((0, top, image.width, min(top + 256, image.height)))
         digest.update(strip.tobytes())
     return digest.hexdigest()
-
-
-def _notes(original: Original, name: str) -> Iterator[str]:
-    ending = PurePosixPath(name).suffix.casefold()
-    if ending not in ENDINGS[original.format]:
-        yield f"The name ends in “{ending}” but the content is {original.format}."
-    if original.was_animated:
-        yield "Only the first frame of the animation is used."
-    if max(original.width, original.height) < LONGEST_SIDE:
-        yield f"The original is small ({original.width}×{original.height}) and is enlarged."

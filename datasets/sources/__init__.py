@@ -1,4 +1,4 @@
-"""Recognising what a researcher brings: folders, a zip, a manifest, ready-made features.
+"""Recognising what a researcher uploads: folders, a zip, a manifest, precomputed features.
 
     folder or zip
     ├── cat/…  dog/…                 one folder for each class, or
@@ -21,16 +21,15 @@ from datasets.imports.split import Side
 from datasets.pictures.encoding import MOST_BYTES
 
 from ..errors import shown
-from .archives import ArchiveLimits
-from .classes import LEAST_PER_CLASS, agreed_numbers, check_classes, in_order
+from .classes import agreed_numbers, check_classes, in_order
 from .features import Features
-from .files import SourceFile, is_document, is_table, listing, unwrapped
+from .files import SourceFile, is_document, is_table, listed_files, unwrapped
 from .folders import rows_from_folders
 from .manifest import Row
 from .names import Names
 from .recognised import Tables, recognised_tables
 
-__all__ = ["LEAST_PER_CLASS", "Source", "SourceImage", "check_classes", "open_source"]
+__all__ = ["Source", "SourceImage", "check_classes", "open_source"]
 
 
 @dataclass(frozen=True)
@@ -54,42 +53,28 @@ class Source:
 
     images: tuple[SourceImage, ...]
     classes: tuple[str, str]
-    """by name; the first counts as −1. Numbers in ready-made features come in their own order."""
+    """by name; the first counts as −1. Numbers in precomputed features come in their own order."""
     features: NDArray[np.float64] | None
-    """(n, d), row i belongs to images[i]; None unless the researcher brought them"""
+    """(n, d), row i belongs to images[i]; None unless they came with the images"""
     has_split: bool
-    clutter: int
-    """files of the operating system that were passed over"""
     notes: tuple[str, ...]
-    """what else was passed over, in words for the researcher"""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """The number of images of each class."""
-        return dict(Counter(image.label for image in self.images))
+    """what was ignored, in words for the researcher"""
 
 
-def open_source(
-    path: Path,
-    workdir: Path,
-    *,
-    limits: ArchiveLimits | None = None,
-    least_per_class: int = LEAST_PER_CLASS,
-) -> Source:
+def open_source(path: Path, workdir: Path) -> Source:
     """Recognises a folder or a zip, or raises an `ImportProblem` that says what to do.
 
-    workdir: an existing folder of our own. Ready-made features in a zip are unpacked into it
+    workdir: an existing folder of our own. Precomputed features in a zip are unpacked into it
     under a name of ours; nothing else is written anywhere.
     """
-    found = listing(path, limits or ArchiveLimits())
-    files = unwrapped(found.files)
+    files = unwrapped(listed_files(path))
     names = [name for name in files if not is_table(name) and not is_document(name)]
     tables = recognised_tables(files, Names(names), workdir)
     rows = _rows(path, names, tables)
     numbers = agreed_numbers(tables.features, rows) if tables.features else {}
     chosen = _chosen(rows, tables.features)
     counts = Counter(rows[name].label for name in chosen)
-    check_classes(counts, path.name, least=least_per_class)
+    check_classes(counts, path.name)
     return Source(
         images=tuple(
             SourceImage(name, rows[name].label, rows[name].side, files[name]) for name in chosen
@@ -97,7 +82,6 @@ def open_source(
         classes=in_order(counts, numbers),
         features=_features_of(chosen, tables.features),
         has_split=all(rows[name].side for name in chosen),
-        clutter=found.clutter,
         notes=(*tables.notes, *_notes(files, names, chosen)),
     )
 
@@ -134,8 +118,8 @@ def _notes(files: dict[str, SourceFile], names: list[str], chosen: list[str]) ->
     return [
         f"{what}: {len(some)}, such as {shown(some[0])}."
         for what, some in (
-            ("Documents that were passed over", documents),
-            ("Files that have no label or no features and were left out", left_out),
+            ("Documents that were ignored", documents),
+            ("Files left out because they have no label or no features", left_out),
         )
         if some
     ]

@@ -1,4 +1,4 @@
-"""Exactly two classes, large enough, and called the same by everyone."""
+"""Exactly two classes, large enough, with the same names everywhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..errors import BadFeatures, BadName, TooFewImages, WrongClasses, listed, s
 from .features import Features
 from .manifest import Row
 
-# Half of them teach and half of them test at least, and five parts are cross-validated.
+# Up to half of them are for the evaluation, and the rest is cross-validated in five folds.
 LEAST_PER_CLASS = 20
 LONGEST_CLASS_NAME = 60
 HOW_TO_LABEL = (
@@ -19,8 +19,8 @@ HOW_TO_LABEL = (
 MERGE = "Remove or merge classes until two folders or two labels are left."
 
 
-def check_classes(counts: Mapping[str, int], source: str, *, least: int = LEAST_PER_CLASS) -> None:
-    """Refuses anything but two classes with names for people and `least` images each.
+def check_classes(counts: Mapping[str, int], source: str) -> None:
+    """Refuses anything but two classes with names for people and enough images each.
 
     Call it again when bad images have been skipped.
     """
@@ -34,12 +34,12 @@ def check_classes(counts: Mapping[str, int], source: str, *, least: int = LEAST_
         )
     for label in found:
         _check_class_name(label)
-    small = [f"“{label}” has {counts[label]}" for label in found if counts[label] < least]
+    small = [f"“{label}” has {n}" for label, n in sorted(counts.items()) if n < LEAST_PER_CLASS]
     if small:
         raise TooFewImages(
             file=source,
-            reason=f"A class needs {least} images at least; {' and '.join(small)}.",
-            remedy=f"Add images until both classes have {least}; 100 of each serve a usual study.",
+            reason=f"Each class needs at least {LEAST_PER_CLASS} images; {' and '.join(small)}.",
+            remedy=f"Add images until both classes have {LEAST_PER_CLASS}; 100 of each are enough for a typical study.",
         )
 
 

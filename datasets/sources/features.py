@@ -1,4 +1,4 @@
-"""Features that a researcher brings along, checked against the images they belong to."""
+"""Features that the researcher has computed already, checked against the images they belong to."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadFeatures, BadImage, BadSource, listed, shown
-from .archives import ArchiveEntry, ArchiveLimits, open_archive
+from ..errors import BadFeatures, BadImage, BadSource, listed, plural, shown
+from .archives import ArchiveLimits, open_archive
+from .entries import ArchiveEntry
 from .files import DiskFile, SourceFile
 from .names import Names
 from .tables import Header, rows_of
@@ -129,7 +130,9 @@ def _npy_header(content: bytes) -> tuple[tuple[int, ...], np.dtype[np.generic], 
 def _numbers(file: SourceFile, X: NDArray[np.generic]) -> NDArray[np.float64]:
     if X.ndim != 2 or X.dtype.kind not in "fiu" or 0 in X.shape:
         raise _wrong(
-            file, f"X has shape {X.shape} and type {X.dtype}.", "It must be numbers (n, d)."
+            file,
+            f"X has shape {X.shape} and type {X.dtype}.",
+            "It must be an array of numbers with the shape (n, d).",
         )
     if 8 * X.size > MOST_BYTES:
         raise _too_large(file)
@@ -141,7 +144,7 @@ def _texts(file: SourceFile, name: str, values: NDArray[np.generic]) -> list[str
         raise _wrong(
             file,
             f"{name} has shape {values.shape} and type {values.dtype}.",
-            "It must be one text or number for each row of X.",
+            "It must hold one text or number for each row of X.",
         )
     try:
         return [_text(value) for value in values.tolist()]
@@ -164,7 +167,7 @@ def _row(file: SourceFile, line: int, cells: Sequence[str]) -> list[float]:
         raise _wrong(
             file,
             f"Line {line} has a cell that is not a number.",
-            "Write numbers with a decimal point, and none left empty.",
+            "Write numbers with a decimal point, and leave no cell empty.",
         ) from error
 
 
@@ -177,13 +180,15 @@ def _checked(
 ) -> Features:
     if not len(X) == len(ids) == len(labels):
         raise _wrong(
-            file, f"X has {len(X)} rows, y {len(labels)} and ids {len(ids)}.", "Make them agree."
+            file,
+            f"X has {len(X)} rows, y {len(labels)} and ids {len(ids)}.",
+            "They must have the same length.",
         )
     bad = np.flatnonzero(~np.isfinite(X).all(axis=1))
     if len(bad):
         raise _wrong(
             file,
-            f"{len(bad)} rows have a feature that is not finite, such as that of {shown(ids[bad[0]])}.",
+            f"Features are not finite in {plural(len(bad), 'row')}, such as that of {shown(ids[bad[0]])}.",
             "Compute them again, or leave those images out.",
         )
     return Features(X, _named(file, ids, images), tuple(labels))
@@ -195,8 +200,8 @@ def _named(file: SourceFile, ids: Sequence[str], images: Names) -> tuple[str, ..
     if lost:
         raise _wrong(
             file,
-            f"{len(lost)} ids name no image, or more than one: {listed(lost)}.",
-            "An id is the image's name relative to the folder, with or without its ending.",
+            f"{plural(len(lost), 'id')} cannot be matched to exactly one image: {listed(lost)}.",
+            "An id is the image's name relative to the folder, with or without its extension.",
         )
     found = tuple(name for name in names if name is not None)
     if len(set(found)) < len(found):
@@ -209,7 +214,7 @@ def _too_large(file: SourceFile) -> BadFeatures:
     return _wrong(
         file,
         f"The features take more than {MOST_BYTES:,} bytes.",
-        "Reduce their number, for example by a principal component analysis.",
+        "Reduce their number, for example by principal component analysis.",
     )
 
 

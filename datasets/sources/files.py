@@ -10,17 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from ..errors import BadImage, BadSource
-from .archives import (
-    CHUNK,
-    ArchiveEntry,
-    ArchiveLimits,
-    check_distinct,
-    checked_name,
-    decoded_name,
-    is_clutter,
-    open_archive,
-)
+from ..errors import BadImage, BadSource, too_long
+from .archives import UPLOAD_LIMITS, open_archive
+from .entries import CHUNK, ArchiveEntry
+from .safe_names import check_distinct, checked_name, decoded_name, is_clutter
 
 DEEPEST = 20
 DOCUMENT_ENDINGS = (".md", ".txt", ".rst", ".html", ".json", ".yaml", ".yml", ".xml", ".log")
@@ -41,11 +34,7 @@ class DiskFile:
             # Asking for `limit` bytes would reserve them all, however short the file is.
             content = file.read(min(size, limit) + 1)
         if max(size, len(content)) > limit:
-            raise BadImage(
-                file=self.name,
-                reason=f"The file has {size:,} bytes; at most {limit:,} are read.",
-                remedy="Save it smaller, or remove it.",
-            )
+            raise too_long(self.name, size, limit)
         return content
 
     def chunks(self) -> Iterator[bytes]:
@@ -69,18 +58,10 @@ class DiskFile:
 SourceFile: TypeAlias = ArchiveEntry | DiskFile
 
 
-@dataclass(frozen=True)
-class Listing:
-    """The files that matter, by name, and how many were passed over as clutter."""
-
-    files: tuple[SourceFile, ...]
-    clutter: int
-
-
-def listing(path: Path, limits: ArchiveLimits) -> Listing:
-    """The files of a folder or a zip in the order of their names."""
+def listed_files(path: Path) -> list[SourceFile]:
+    """The files of a folder or a zip in the order of their names, without clutter."""
     if path.is_dir():
-        return _of_folder(path, limits)
+        return _of_folder(path)
     if not path.is_file():
         raise BadSource(
             file=path.name,
@@ -95,21 +76,21 @@ def listing(path: Path, limits: ArchiveLimits) -> Listing:
             reason="It is neither a folder nor a zip.",
             remedy="Give the folder that the images and tables are in, or a zip of it.",
         )
-    return _without_clutter(open_archive(path, limits))
+    return _without_clutter(open_archive(path))
 
 
-def _of_folder(root: Path, limits: ArchiveLimits) -> Listing:
+def _of_folder(root: Path) -> list[SourceFile]:
     files: list[SourceFile] = []
     for file in _walked(root, root, 0):
         files.append(file)
-        if len(files) > limits.entries:
+        if len(files) > UPLOAD_LIMITS.entries:
             raise BadSource(
                 file=root.name,
-                reason=f"The folder has more than {limits.entries:,} files.",
+                reason=f"The folder has more than {UPLOAD_LIMITS.entries:,} files.",
                 remedy="Leave out what is not an image of the two classes.",
             )
     kept = _without_clutter(files)
-    check_distinct(file.name for file in kept.files)
+    check_distinct(file.name for file in kept)
     return kept
 
 
@@ -117,7 +98,7 @@ def _walked(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
     if depth > DEEPEST:
         raise BadSource(
             file=str(folder.relative_to(root)),
-            reason=f"Folders are nested more than {DEEPEST} deep.",
+            reason=f"Folders are nested more than {DEEPEST} levels deep.",
             remedy="Put the images into one folder for each class.",
         )
     for path in sorted(folder.iterdir()):
@@ -136,10 +117,9 @@ def _walked(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
             )
 
 
-def _without_clutter(files: Sequence[SourceFile]) -> Listing:
+def _without_clutter(files: Sequence[SourceFile]) -> list[SourceFile]:
     kept = [file for file in files if not is_clutter(file.name)]
-    kept.sort(key=lambda file: file.name)
-    return Listing(files=tuple(kept), clutter=len(files) - len(kept))
+    return sorted(kept, key=lambda file: file.name)
 
 
 def unwrapped(files: Sequence[SourceFile]) -> dict[str, SourceFile]:

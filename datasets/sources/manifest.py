@@ -1,4 +1,4 @@
-"""A manifest: a CSV beside the images that gives each its label and, if it likes, its side."""
+"""A manifest: a CSV beside the images with the label of each and, optionally, its side of the split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How tables name images: relative to the folder, with or without the ending."""
+"""How tables name images: relative to the folder, with or without the extension."""
 
 from __future__ import annotations
 

