@@ -177,7 +177,6 @@ def compare(
     labels: npt.ArrayLike,
     seed: int = 0,
     *,
-    extractors: Mapping[str, Extractor] | None = None,
     progress: Progress = no_progress,
     cancelled: CancelCheck = never,
 ) -> Comparison:
@@ -188,7 +187,7 @@ def compare(
     """
     y = np.asarray(labels, dtype=np.float64)
     candidates = []
-    for name, extractor in (extractors or EXTRACTORS).items():
+    for name, extractor in EXTRACTORS.items():
         if extractor.kind in descriptions:
             described = descriptions[extractor.kind]
             candidates.append(_measured(extractor, described, y, seed, progress, cancelled))

@@ -76,16 +76,18 @@ class Fitted(ABC):
 
 
 class Extractor(ABC):
-    """One way from images to features."""
+    """One way from images to features. Everything else learns about it from these attributes."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     """A few words for the researcher who chooses."""
+    description: ClassVar[str]
+    """What the features are: on the import's page, in the command's help and in docs/datasets.md."""
     kind: ClassVar[str]
     """Extractors of one kind read the same descriptions: an image is described once for all."""
     fitted: ClassVar[type[Fitted]]
     reads_images: ClassVar[bool] = True
-    """Whether it starts from images; if not, its descriptions are brought."""
+    """Whether it starts from images; if not, it takes the precomputed features that came with them."""
 
     def missing(self) -> str | None:
         """What to install and how, if something is missing."""

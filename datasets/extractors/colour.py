@@ -15,20 +15,16 @@ from . import local, words
 from .base import (
     FEATURES,
     TINY,
-    ByteArray,
     Description,
-    Extractor,
     Fitted,
     Float32Array,
     FloatArray,
-    ImageLike,
     IntArray,
     checked_labels,
     normalised,
 )
 from .components import principal_components
 
-WORDS = 100
 # Images whose counts are in memory together when they are transformed.
 ROWS = 1_024
 # Half of the counts: those that tell the classes apart least are dropped, and time with them.
@@ -40,9 +36,9 @@ class FittedColour(Fitted):
     """Two vocabularies, the columns kept, and the way from these to the components."""
 
     shapes: Float32Array
-    """(WORDS, b): words of gradient histograms"""
+    """(words, b): of gradient histograms"""
     colours: Float32Array
-    """(WORDS, c)"""
+    """(words, c)"""
     rarity: FloatArray
     """(all,): inverse document frequency of every column"""
     columns: IntArray
@@ -67,23 +63,22 @@ class FittedColour(Fitted):
         return np.asarray((weights[:, self.columns] - self.centre) @ self.axes)
 
 
-class ColourExtractor(Extractor):
+class ColourExtractor(local.LocalExtractor):
     """Sees shape and colour, and looks at the labels of the pool when it chooses."""
 
     name = "colour"
     title = "Visual words and colours"
-    kind = local.KIND
+    description = (
+        "the same with colours: the counts that tell the classes apart best, on their 110 "
+        "principal components"
+    )
     fitted = FittedColour
-
-    def describe(self, image: ImageLike) -> Description:
-        """Gradient histograms and colours."""
-        return local.describe(image)
 
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedColour:
         """Vocabularies, the columns that tell the classes apart, and their components."""
         y = checked_labels(labels, len(descriptions))
-        shapes = words.vocabulary(local.gradients_of(descriptions), WORDS, seed)
-        colours = words.vocabulary(local.colours_of(descriptions), WORDS, seed)
+        shapes = words.vocabulary(local.gradients_of(descriptions), seed)
+        colours = words.vocabulary(local.colours_of(descriptions), seed)
         counts = _counts(descriptions, shapes, colours)
         rarity = words.inverse_document_frequency(counts)
         weights = _weighed(counts, rarity)
@@ -98,13 +93,8 @@ class ColourExtractor(Extractor):
 
 def _counts(descriptions: Description, shapes: Float32Array, colours: Float32Array) -> Float32Array:
     """Counts of the shapes, then of the colours, over the pyramid; (n, all)."""
-
-    def count(descriptors: ByteArray, vocabulary: Float32Array, side: int) -> Float32Array:
-        found = words.words_of(descriptors, vocabulary)
-        return words.pyramid_counts(found, side, len(vocabulary))
-
-    of_shapes = count(local.gradients_of(descriptions), shapes, local.PATCHES)
-    of_colours = count(local.colours_of(descriptions), colours, local.CELLS)
+    of_shapes = words.word_counts(local.gradients_of(descriptions), shapes)
+    of_colours = words.word_counts(local.colours_of(descriptions), colours)
     return np.concatenate([of_shapes, of_colours], axis=1)
 
 

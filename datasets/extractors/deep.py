@@ -37,8 +37,8 @@ class FittedDeep(Fitted):
 
     def transform(self, descriptions: Description) -> FloatArray:
         """Features (n, d) of activations (n, CHANNELS)."""
-        lengthless = normalised(descriptions.astype(np.float64))
-        return normalised((lengthless - self.centre) @ self.axes) - self.mean
+        unit = normalised(descriptions.astype(np.float64))
+        return normalised((unit - self.centre) @ self.axes) - self.mean
 
 
 class DeepExtractor(Extractor):
@@ -46,6 +46,7 @@ class DeepExtractor(Extractor):
 
     name = "deep"
     title = "Deep features (ImageNet)"
+    description = "a network trained on ImageNet; an extra of 17 MB that `make deep` installs"
     kind = "deep"
     fitted = FittedDeep
 
@@ -60,10 +61,10 @@ class DeepExtractor(Extractor):
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedDeep:
         """Principal components of the pool, as they are."""
         checked_labels(labels, len(descriptions))
-        lengthless = normalised(descriptions.astype(np.float64))
-        centre = lengthless.mean(axis=0)
-        axes, _ = principal_components(lengthless - centre, FEATURES)
-        mean = normalised((lengthless - centre) @ axes).mean(axis=0)
+        unit = normalised(descriptions.astype(np.float64))
+        centre = unit.mean(axis=0)
+        axes, _ = principal_components(unit - centre, FEATURES)
+        mean = normalised((unit - centre) @ axes).mean(axis=0)
         return FittedDeep(centre, axes, mean)
 
 

@@ -6,9 +6,7 @@ Both are bytes on a small square canvas: ten thousand images take 400 MB.
 import numpy as np
 import numpy.typing as npt
 
-from .base import ByteArray, Description, Float32Array, ImageLike, square_canvas
-
-KIND = "local"
+from .base import ByteArray, Description, Extractor, Float32Array, ImageLike, square_canvas
 
 # The canvas is 20 × 20 cells of 8 × 8 pixels. A patch is 4 × 4 cells and starts at every cell.
 CELL = 8
@@ -29,6 +27,16 @@ FAINT = 60.0
 BYTE_SCALE = 512
 
 _GRADIENT_BYTES = PATCHES**2 * GRADIENT_WIDTH
+
+
+class LocalExtractor(Extractor):
+    """An extractor that starts from local descriptions; all of them share these."""
+
+    kind = "local"
+
+    def describe(self, image: ImageLike) -> Description:
+        """Gradient histograms and colours."""
+        return describe(image)
 
 
 def describe(image: ImageLike) -> Description:

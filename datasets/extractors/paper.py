@@ -9,17 +9,13 @@ from . import local, words
 from .base import (
     FEATURES,
     Description,
-    Extractor,
     Fitted,
     Float32Array,
     FloatArray,
-    ImageLike,
     IntArray,
     checked_labels,
     normalised,
 )
-
-WORDS = 100
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class FittedPaper(Fitted):
     """A vocabulary, the columns that were chosen, their rarity and the pool's mean."""
 
     vocabulary: Float32Array
-    """(WORDS, b)"""
+    """(words, b)"""
     columns: IntArray
     """(d,): places in the pyramid's counts"""
     rarity: FloatArray
@@ -37,40 +33,33 @@ class FittedPaper(Fitted):
 
     def transform(self, descriptions: Description) -> FloatArray:
         """Features (n, d) of local descriptions."""
-        return _tf_idf(descriptions, self.vocabulary, self.columns, self.rarity) - self.mean
+        counts = words.word_counts(local.gradients_of(descriptions), self.vocabulary)
+        return _tf_idf(counts, self.columns, self.rarity) - self.mean
 
 
-class PaperExtractor(Extractor):
+class PaperExtractor(local.LocalExtractor):
     """Blind to colour, and chooses features without a look at the labels."""
 
     name = "paper"
     title = "Visual words, as in the paper"
-    kind = local.KIND
+    description = (
+        "visual words over a three-level pyramid, TF-IDF, the 110 strongest, as in the paper"
+    )
     fitted = FittedPaper
-
-    def describe(self, image: ImageLike) -> Description:
-        """Gradient histograms (and colours, for those who look at them)."""
-        return local.describe(image)
 
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedPaper:
         """Vocabulary, rarity, the features with the highest mean TF-IDF, and their mean."""
         checked_labels(labels, len(descriptions))
-        vocabulary = words.vocabulary(local.gradients_of(descriptions), WORDS, seed)
-        counts = _counts(descriptions, vocabulary)
+        gradients = local.gradients_of(descriptions)
+        vocabulary = words.vocabulary(gradients, seed)
+        counts = words.word_counts(gradients, vocabulary)
         rarity = words.inverse_document_frequency(counts)
         columns = words.highest(counts.mean(axis=0, dtype=np.float64) * rarity, FEATURES)
-        chosen = normalised(counts[:, columns] * rarity[columns])
-        return FittedPaper(vocabulary, columns, rarity[columns], chosen.mean(axis=0))
+        mean = _tf_idf(counts, columns, rarity[columns]).mean(axis=0)
+        return FittedPaper(vocabulary, columns, rarity[columns], mean)
 
 
-def _counts(descriptions: Description, vocabulary: Float32Array) -> Float32Array:
-    found = words.words_of(local.gradients_of(descriptions), vocabulary)
-    return words.pyramid_counts(found, local.PATCHES, len(vocabulary))
-
-
-def _tf_idf(
-    descriptions: Description, vocabulary: Float32Array, columns: IntArray, rarity: FloatArray
-) -> FloatArray:
+def _tf_idf(counts: Float32Array, columns: IntArray, rarity: FloatArray) -> FloatArray:
     # Every image has as many patches, so counts are term frequencies up to a factor that
     # normalising takes out.
-    return normalised(_counts(descriptions, vocabulary)[:, columns] * rarity)
+    return normalised(counts[:, columns] * rarity)

@@ -1,4 +1,4 @@
-"""Features that the researcher brings, put on the scale that teaching needs."""
+"""Precomputed features, which come in a file beside the images, on the scale that teaching needs."""
 
 import math
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ WIDEST = 256
 
 
 @dataclass(frozen=True)
-class FittedBrought(Fitted):
-    """The pool's mean, and the matrix that scales and, for wide rows, turns what is brought."""
+class FittedPrecomputed(Fitted):
+    """The pool's mean, and the matrix that scales and, for wide rows, turns them."""
 
     mean: FloatArray
     """(b,)"""
@@ -34,25 +34,29 @@ class FittedBrought(Fitted):
     """(b, d), or (0, 0) if the columns stay as they are"""
 
     def transform(self, descriptions: Description) -> FloatArray:
-        """Features (n, d) of brought rows (n, b)."""
+        """Features (n, d) of precomputed rows (n, b)."""
         scaled = (checked_rows(descriptions) - self.mean) * self.scale
         return np.asarray(scaled @ self.axes) if self.axes.size else scaled
 
 
-class BroughtExtractor(Extractor):
+class PrecomputedExtractor(Extractor):
     """Every column about its mean and in units of its deviation, a typical row at length one."""
 
+    # Data sets and their files have this name.
     name = "brought"
-    title = "Features that you brought"
+    title = "Your precomputed features"
+    description = "your own, from a file beside the images"
     kind = "brought"
-    fitted = FittedBrought
+    fitted = FittedPrecomputed
     reads_images = False
 
     def describe(self, image: ImageLike) -> Description:
         """Nothing is read from the image."""
-        raise BadDescriptions("Brought features come in a file; they are not read from images.")
+        raise BadDescriptions("Precomputed features come in a file; they are not read from images.")
 
-    def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedBrought:
+    def fit(
+        self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0
+    ) -> FittedPrecomputed:
         """Mean and deviation of the teaching pool; constant columns become 0."""
         rows = checked_rows(descriptions)
         checked_labels(labels, len(rows))
@@ -61,24 +65,30 @@ class BroughtExtractor(Extractor):
         scale = np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0)
         scale /= math.sqrt(max(1, int(varies.sum())))
         if rows.shape[1] <= WIDEST:
-            return FittedBrought(mean, scale, np.empty((0, 0)))
-        return FittedBrought(mean, scale, principal_components((rows - mean) * scale, WIDEST)[0])
+            return FittedPrecomputed(mean, scale, np.empty((0, 0)))
+        return FittedPrecomputed(
+            mean, scale, principal_components((rows - mean) * scale, WIDEST)[0]
+        )
 
 
 def checked_rows(descriptions: Description) -> FloatArray:
-    """Brought rows (n, b) of finite numbers."""
+    """Precomputed rows (n, b) of finite numbers."""
     try:
         rows = np.asarray(descriptions, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise BadDescriptions("Brought features are a matrix of numbers, one row each.") from error
+        raise BadDescriptions(
+            "Precomputed features are a matrix of numbers with one row per image."
+        ) from error
     if rows.ndim != 2 or rows.shape[1] < 1:
-        raise BadDescriptions(f"Brought features have shape {rows.shape}; one row per image.")
+        raise BadDescriptions(
+            f"Precomputed features have the shape {rows.shape}; they need one row per image."
+        )
     # Squares are what every formula sums, so they are what must stay finite.
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.einsum("ij,ij->i", rows, rows))
     if not finite.all():
         raise BadDescriptions(
-            f"Row {int(np.argmin(finite)) + 1} of the brought features has numbers that are "
+            f"Row {int(np.argmin(finite)) + 1} of the precomputed features has numbers that are "
             "missing, infinite or too large; replace or scale them."
         )
     return rows

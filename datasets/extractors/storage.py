@@ -38,7 +38,7 @@ def load(path: str | Path) -> Fitted:
             f"{path} holds no fitted extractor ({error}); extract the features again."
         ) from error
     if version != FORMAT:
-        raise BadFittedFile(f"{path} is of another version; extract the features again.")
+        raise BadFittedFile(f"{path} was written by another version; extract the features again.")
     return fitted
 
 

@@ -1,5 +1,6 @@
 """Visual words: a vocabulary by k-means, counts over a spatial pyramid, TF-IDF, choosing features."""
 
+import math
 import warnings
 from collections.abc import Iterator
 
@@ -10,6 +11,8 @@ from scipy.cluster.vq import kmeans2, vq
 
 from .base import ByteArray, Float32Array, FloatArray, IntArray
 
+# Words in a vocabulary.
+WORDS = 100
 # The three levels of the pyramid: 1 + 4 + 16 cells.
 LEVELS = (1, 2, 4)
 CELLS = sum(level**2 for level in LEVELS)
@@ -22,10 +25,10 @@ BLOCK = 1 << 15
 COLUMNS = 256
 
 
-def vocabulary(descriptors: ByteArray, words: int, seed: int) -> Float32Array:
-    """The words (words, b) of the descriptors (n, m, b) of n images."""
+def vocabulary(descriptors: ByteArray, seed: int) -> Float32Array:
+    """The words (WORDS, b) of the descriptors (n, m, b) of n images."""
     rng = np.random.default_rng(seed)
-    return k_means(sampled(descriptors, SAMPLE, rng), words, rng)
+    return k_means(sampled(descriptors, SAMPLE, rng), WORDS, rng)
 
 
 def sampled(descriptors: ByteArray, most: int, rng: Generator) -> Float32Array:
@@ -50,6 +53,15 @@ def k_means(points: Float32Array, k: int, rng: Generator) -> Float32Array:
         warnings.filterwarnings("ignore", "One of the clusters is empty")
         centres, _ = kmeans2(points, first, iter=ROUNDS, minit="matrix", check_finite=False)
     return np.asarray(centres, dtype=np.float32)
+
+
+def word_counts(descriptors: ByteArray, vocabulary: Float32Array) -> Float32Array:
+    """How often each word occurs in each cell of the pyramid; (n, CELLS · words).
+
+    The descriptors (n, m, b) of an image stand on a square grid, row by row.
+    """
+    found = words_of(descriptors, vocabulary)
+    return pyramid_counts(found, math.isqrt(descriptors.shape[1]), len(vocabulary))
 
 
 def words_of(descriptors: ByteArray, centres: Float32Array) -> IntArray:

@@ -112,18 +112,20 @@ def check_choice(chosen: str, source: Source) -> None:
         return
     if chosen not in EXTRACTORS:
         known = ", ".join([Import.BEST, *EXTRACTORS])
-        raise _no_such_features(f"There are none called “{chosen}”.", f"Choose one of {known}.")
+        raise _no_such_features(
+            f"There are no features called “{chosen}”.", f"Choose one of {known}."
+        )
     extractor = EXTRACTORS[chosen]
     if missing := extractor.missing():
         raise _no_such_features(f"“{chosen}” is not installed.", missing)
     if extractor.reads_images and source.features is not None:
         raise _no_such_features(
-            "The images come with ready-made features, which are used.",
-            f"Choose {Import.BEST}, or take the table of features away.",
+            "The images come with precomputed features, and those are used.",
+            f"Choose {Import.BEST}, or remove the table of features.",
         )
     if not extractor.reads_images and source.features is None:
         raise _no_such_features(
-            "There are no ready-made features beside the images.",
+            "There are no precomputed features beside the images.",
             "Add features.npz or features.csv, or choose others.",
         )
 
@@ -162,18 +164,16 @@ def describe(
     job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
 ) -> dict[str, Description]:
     """The descriptions of the teaching images for every kind of features that is installed."""
-    if source.features is not None:
-        brought = EXTRACTORS["brought"]
-        return {brought.kind: descriptions_for(brought, job, source, teaching, watch)}
     kinds = {
         extractor.kind: extractor
         for extractor in EXTRACTORS.values()
-        if extractor.reads_images and extractor.missing() is None
+        if extractor.reads_images == (source.features is None) and extractor.missing() is None
     }
     described = {}
     for number, (kind, extractor) in enumerate(kinds.items(), start=1):
-        until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
-        watch.begin(f"Describing the images ({kind})", until)
+        if source.features is None:
+            until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
+            watch.begin(f"Describing the images ({kind})", until)
         described[kind] = descriptions_for(extractor, job, source, teaching, watch)
     return described
 
@@ -302,6 +302,7 @@ def _described(candidate: Candidate) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": candidate.name,
         "title": candidate.title,
+        "description": EXTRACTORS[candidate.name].description,
         "missing": candidate.missing,
     }
     if candidate.accuracy:

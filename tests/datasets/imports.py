@@ -68,11 +68,11 @@ def manifest_files(with_split, per_class=PER_CLASS):
 def npz(names, ids):
     content = io.BytesIO()
     labels = [label_of(name) for name in names]
-    np.savez(content, X=brought(names), y=np.array(labels), ids=np.array(list(ids)))
+    np.savez(content, X=precomputed(names), y=np.array(labels), ids=np.array(list(ids)))
     return content.getvalue()
 
 
-def brought(names, width=4):
+def precomputed(names, width=4):
     """Features of a researcher's own: the class and noise. (n, width)"""
     rng = np.random.default_rng(3)
     signs = np.array([[1.0 if label_of(name) == CLASSES[1] else -1.0] for name in names])
@@ -89,7 +89,7 @@ def csv_files(per_class=PER_CLASS):
     rows = [("id", "label", "f1", "f2", "f3", "f4")]
     rows += [
         (name, label_of(name), *map(repr, map(float, row)))
-        for name, row in zip(files, brought(files), strict=True)
+        for name, row in zip(files, precomputed(files), strict=True)
     ]
     return files | {"features.csv": table(rows)}
 

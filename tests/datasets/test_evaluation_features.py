@@ -17,7 +17,7 @@ def kept(dataset):
     return pools.evaluation_features(dataset)
 
 
-@pytest.mark.parametrize("files", [None, npz_files()], ids=["images", "brought"])
+@pytest.mark.parametrize("files", [None, npz_files()], ids=["images", "precomputed"])
 def test_they_lie_in_the_space_of_the_pool(tmp_path, files):
     dataset = import_by_command(source_folder(tmp_path / "source", files))
     examples = dataset.examples.filter(split=Example.Split.EVALUATION)

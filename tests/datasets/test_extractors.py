@@ -3,6 +3,7 @@
 import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,10 +81,10 @@ def pools(local_pool):
     """Descriptions and labels for every extractor."""
     rng = np.random.default_rng(3)
     deep = rng.gamma(1.0, 1.0, (24, 1280)).astype(np.float32)
-    brought = rng.normal(5, [1, 10, 100], (24, 3))
+    precomputed = rng.normal(5, [1, 10, 100], (24, 3))
     labels = local_pool[1]
     return {"paper": local_pool, "colour": local_pool, "deep": (deep, labels)} | {
-        "brought": (brought, labels)
+        "brought": (precomputed, labels)
     }
 
 
@@ -379,7 +380,7 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch)
     assert EXTRACTORS["paper"].missing() is None
 
 
-def test_brought_columns_come_to_one_scale():
+def test_precomputed_columns_come_to_one_scale():
     rng = np.random.default_rng(0)
     rows = np.column_stack([rng.normal(1e6, 1e3, 50), rng.normal(0, 1e-5, 50), np.full(50, 3.0)])
     labels = np.tile([-1, 1], 25)
@@ -388,7 +389,7 @@ def test_brought_columns_come_to_one_scale():
     np.testing.assert_allclose((features**2).sum(axis=1).mean(), 1)
 
 
-def test_wide_brought_rows_are_turned_onto_their_components():
+def test_wide_precomputed_rows_are_turned_onto_their_components():
     rows = np.random.default_rng(0).normal(size=(40, 300))
     features = EXTRACTORS["brought"].fit(rows, np.tile([-1, 1], 20)).transform(rows)
     assert features.shape == (40, 39)
@@ -406,7 +407,7 @@ def test_wide_brought_rows_are_turned_onto_their_components():
         ([1.0, 2.0], "one row per image"),
     ],
 )
-def test_brought_features_that_are_no_numbers_are_refused(rows, words_of_remedy):
+def test_precomputed_features_that_are_no_numbers_are_refused(rows, words_of_remedy):
     with pytest.raises(BadDescriptions, match=words_of_remedy):
         EXTRACTORS["brought"].fit(np.array(rows), [-1, 1])
 
@@ -424,6 +425,12 @@ def test_a_row_of_zeros_stays_a_row_of_zeros():
 def test_every_extractor_is_registered_under_its_name():
     assert list(EXTRACTORS) == ["paper", "colour", "deep", "brought"]
     assert all(name == extractor.name for name, extractor in EXTRACTORS.items())
+
+
+def test_the_guide_describes_every_extractor_as_it_describes_itself():
+    guide = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text()
+    rows = [f"| `{name}` | {extractor.description} |" for name, extractor in EXTRACTORS.items()]
+    assert "\n".join(rows) in guide
 
 
 def test_the_feature_libraries_need_no_django():

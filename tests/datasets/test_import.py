@@ -18,7 +18,6 @@ from teaching.engine import Pool
 from .imports import (
     FORMS,
     PER_CLASS,
-    brought,
     carry_out_orders,
     drawn,
     folders_of,
@@ -29,6 +28,7 @@ from .imports import (
     nothing_was_made,
     npz_files,
     picture_files,
+    precomputed,
     source_folder,
     source_zip,
 )
@@ -131,7 +131,7 @@ def test_every_row_of_the_pool_belongs_to_its_image_and_label(tmp_path):
         assert dataset.image_path(row).read_bytes() in by_class[row.class_name]
 
 
-def test_brought_features_stay_with_their_images(tmp_path):
+def test_precomputed_features_stay_with_their_images(tmp_path):
     files = npz_files()
     names = [name for name in files if name.endswith(".png")]
     dataset = import_by_command(source_folder(tmp_path / "images", files))
@@ -139,7 +139,7 @@ def test_brought_features_stay_with_their_images(tmp_path):
     rows = dataset.examples.filter(split=Example.Split.TEACHING).order_by("pool_index")
     served = [name_of[dataset.image_path(row).read_bytes()] for row in rows]
     fitted = load(dataset.folder / "features.npz")
-    X = brought(names)
+    X = precomputed(names)
     expected = fitted.transform(X[[names.index(name) for name in served]])
     features = Pool.load(dataset.folder / "pool").features[:, :-1]
     np.testing.assert_allclose(features, expected - expected.mean(axis=0), atol=1e-9)
@@ -179,9 +179,9 @@ def test_a_missing_extra_is_named_with_the_command_that_installs_it(tmp_path):
 @pytest.mark.parametrize(
     ("files", "features", "message"),
     [
-        (picture_files, "sift", "none called “sift”.*best, paper, colour, deep, brought"),
-        (picture_files, "brought", "no ready-made features.*features.npz"),
-        (npz_files, "paper", "come with ready-made features.*Choose best"),
+        (picture_files, "sift", "no features called “sift”.*best, paper, colour, deep, brought"),
+        (picture_files, "brought", "no precomputed features.*features.npz"),
+        (npz_files, "paper", "come with precomputed features.*Choose best"),
     ],
 )
 def test_features_that_cannot_be_made_are_refused_before_the_work(
@@ -237,7 +237,7 @@ def test_bad_images_are_listed_and_left_out_only_if_the_researcher_says_so(
     assert nothing_was_made()
     address = f"/admin/datasets/import/{job.pk}/change/"
     page = researcher.get(address).content.decode()
-    for name in ("round/003.png", "square/004.png", "Go on without the bad images"):
+    for name in ("round/003.png", "square/004.png", "Continue without the bad images"):
         assert name in page
     press(job, "skip")
     assert job.state == Import.State.DONE

@@ -15,15 +15,17 @@ class Command(BaseCommand):
     help = "Makes a data set of the images in a folder or a zip."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "name", help="the data set's name; one that is in use gets a new version"
-        )
+        # Loaded when the command runs: a web process lists commands too.
+        from datasets.extractors import EXTRACTORS
+
+        parser.add_argument("name", help="the data set's name; an existing name gets a new version")
         parser.add_argument("path", type=Path, help="a folder or a zip")
         parser.add_argument(
             "--features",
             default=Import.BEST,
             metavar="NAME",
-            help="best (the default: the most accurate that is installed), paper, colour, deep or brought",
+            help=f"{Import.BEST} (the default: the most accurate that are installed), "
+            f"or one of {', '.join(EXTRACTORS)}",
         )
         parser.add_argument("--evaluation-per-class", type=int, metavar="N")
         parser.add_argument(
@@ -38,7 +40,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["path"].exists():
-            raise CommandError(f"There is nothing at {options['path']}. Name a folder or a zip.")
+            raise CommandError(f"There is nothing at {options['path']}. Give a folder or a zip.")
         job = Import(
             name=options["name"],
             source=str(options["path"].resolve()),
@@ -74,7 +76,7 @@ class Command(BaseCommand):
 
 def whole_number(text: str) -> int:
     if not text.isdecimal():
-        raise ArgumentTypeError("write a whole number from 0 on")
+        raise ArgumentTypeError("write a whole number, 0 or greater")
     return int(text)
 
 
