@@ -7,19 +7,16 @@ z-scores; `demo.painting` turns them into a picture.
 
 import io
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from datasets.imports.processes import process_pool
 from demo import painting
 
-FIRST_SPECIES = "Varnel"
-SECOND_SPECIES = "Osmery"
-SPECIES = {-1: FIRST_SPECIES, +1: SECOND_SPECIES}
+SPECIES = {-1: "Varnel", +1: "Osmery"}
 
 CUES = ("tip", "pupil", "band")
 NUISANCES = (
@@ -53,10 +50,6 @@ class Specimen:
     label: int
     traits: tuple[float, ...]
     grain: int
-
-    @property
-    def species(self) -> str:
-        return SPECIES[self.label]
 
     def named_traits(self) -> dict[str, float]:
         return dict(zip(TRAIT_NAMES, self.traits, strict=True))
@@ -120,8 +113,7 @@ def encoded_images(specimens: Sequence[Specimen], workers: int = 2) -> list[byte
     """Render and encode all specimens, in their order, with up to `workers` processes."""
     if workers < 2:
         return [_encoded_image(specimen) for specimen in specimens]
-    # Spawned processes inherit neither the caller's threads nor its database connections.
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+    with process_pool(workers) as pool:
         return list(pool.map(_encoded_image, specimens, chunksize=20))
 
 

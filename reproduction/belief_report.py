@@ -1,4 +1,4 @@
-"""How well answers were foreseen: log loss by kind of learner, and calibration."""
+"""How well answers were predicted: log loss by kind of learner, and calibration."""
 
 from __future__ import annotations
 
@@ -10,38 +10,39 @@ from analysis.modelcheck.beliefs import Bin, calibration, log_loss
 from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.stats import Interval, summarise
 
-from .experiment import Row
-from .kinds import Kind
+from .experiment import ResultRow, Results
+from .kinds import LearnerKind
 from .material import Material
 from .predictions import ESTIMATORS
-from .report import Data, Figure, Table
+from .report import Data, Figure, ReportTable
 from .summaries import with_interval
-from .verdicts import Outcomes, cell_name
+from .verdicts import cell_name
 
-SHORT = {"tracked": "tracked", "harmonic": "harmonic", "running": "running"}
 # Whose sessions they were, as a table says it.
 SESSIONS = {"rt": "taught by RT", "tracked": "taught by tracked"}
 
 
 def belief_parts(
-    outcomes: Outcomes, material: Material, kinds: Sequence[Kind]
-) -> tuple[list[Table], list[Figure]]:
+    results: Results, material: Material, kinds: Sequence[LearnerKind]
+) -> tuple[list[ReportTable], list[Figure]]:
     tables, figures = [], []
     for teacher, words in SESSIONS.items():
-        rows = {k: outcomes.rows(cell_name(material.title, k.name, teacher)) for k in kinds}
+        rows = {k: results.of(cell_name(material.title, k.name, teacher)) for k in kinds}
         tables.append(_losses(material, teacher, words, rows))
         figures.append(_calibration(material, teacher, words, rows))
     return tables, figures
 
 
-def next_loss(row: Row, estimator: str) -> float:
+def next_loss(row: ResultRow, estimator: str) -> float:
     """The log loss of the next answers of one learner."""
     p = np.array(row[f"next_{estimator}"])
     return log_loss(p, np.array(row["answers"], dtype=np.float64))
 
 
-def _losses(material: Material, teacher: str, words: str, rows: dict[Kind, list[Row]]) -> Table:
-    return Table(
+def _losses(
+    material: Material, teacher: str, words: str, rows: dict[LearnerKind, list[ResultRow]]
+) -> ReportTable:
+    return ReportTable(
         title=f"Log loss of what learners say, {words}",
         header=["", *ESTIMATORS.values(), *ESTIMATORS.values(), "η settled on"],
         rows=[
@@ -83,12 +84,12 @@ def _mean(values: Iterable[float]) -> str:
 
 
 def _calibration(
-    material: Material, teacher: str, words: str, rows: dict[Kind, list[Row]]
+    material: Material, teacher: str, words: str, rows: dict[LearnerKind, list[ResultRow]]
 ) -> Figure:
     everyone = [row for learners in rows.values() for row in learners]
     arms = [
-        ArmBins(f"{title}, {part}", bins(everyone, name))
-        for name, title in SHORT.items()
+        ArmBins(f"{name}, {part}", bins(everyone, name))
+        for name in ESTIMATORS
         for part, bins in (("next", next_bins), ("pool", pool_bins))
     ]
     return Figure(
@@ -104,14 +105,14 @@ def _calibration(
     )
 
 
-def next_bins(rows: Sequence[Row], estimator: str) -> list[Bin]:
+def next_bins(rows: Sequence[ResultRow], estimator: str) -> list[Bin]:
     """Predictions of next answers in tenths."""
     p = np.concatenate([row[f"next_{estimator}"] for row in rows])
     said_plus = np.concatenate([row["answers"] for row in rows]) > 0
     return calibration(p, said_plus.astype(np.float64))
 
 
-def pool_bins(rows: Sequence[Row], estimator: str) -> list[Bin]:
+def pool_bins(rows: Sequence[ResultRow], estimator: str) -> list[Bin]:
     """Predictions over the pool in tenths."""
     bins = np.sum([row[f"bins_{estimator}"] for row in rows], axis=0)
     return [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from .experiment import BadExperiment, Row, Unit
+from .experiment import BadExperiment, ResultRow, Unit
 
 FILE = "results.jsonl"
 
@@ -15,7 +15,7 @@ FILE = "results.jsonl"
 class Checkpoint:
     """The file of a run. Its first line holds the settings; a run with others does not touch it."""
 
-    def __init__(self, path: Path, rows: dict[Unit, Row]) -> None:
+    def __init__(self, path: Path, rows: dict[Unit, ResultRow]) -> None:
         self.path = path
         self.rows = rows
 
@@ -40,7 +40,7 @@ class Checkpoint:
         """Forget the run in a folder."""
         (folder / FILE).unlink(missing_ok=True)
 
-    def add(self, unit: Unit, row: Row) -> None:
+    def add(self, unit: Unit, row: ResultRow) -> None:
         """Keep a result, at once."""
         self.rows[unit] = row
         line = json.dumps({"cell": unit.cell, "seed": unit.seed, "row": row}, ensure_ascii=False)

@@ -63,7 +63,7 @@ def cell_of(data_set: str, condition: Condition) -> str:
     return f"{data_set}{SEPARATOR}{condition.cell}"
 
 
-def parted(cell: str, known: Sequence[Condition]) -> tuple[str, Condition]:
+def split_cell(cell: str, known: Sequence[Condition]) -> tuple[str, Condition]:
     """The data set and the condition of a name."""
     data_set, _, name = cell.rpartition(SEPARATOR)
     return data_set, next(one for one in known if one.cell == name)

@@ -22,10 +22,10 @@ from teaching.engine import (
 
 from . import estimators_report
 from .conditions import SEPARATOR
-from .experiment import BadExperiment, Results, Row
+from .experiment import BadExperiment, ResultRow, Results
 from .features import Labelled
 from .humans import teaching_length
-from .kinds import KINDS, Kind, Start, omniscient, probabilities
+from .kinds import KINDS, LearnerKind, Start, omniscient, probabilities
 from .predictions import Predictions
 from .report import Section
 from .sessions import unique_examples
@@ -33,8 +33,8 @@ from .taught import TaughtExperiment
 from .verdicts import cell_name
 
 TEACHERS = ("rt", "imt", "eer", "jedi", "tracked", "omniscient")
-# In these sessions it is noted how well the answers are foreseen: by chance, and by the teacher that foresees.
-WATCHED = ("rt", "tracked")
+# In these sessions it is noted how well the answers are predicted: taught by chance, and by the teacher that predicts.
+PREDICTED = ("rt", "tracked")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class Estimators(TaughtExperiment):
             names = ", ".join(kind.name for kind in KINDS)
             raise BadExperiment(f"Kinds of learners are {names}; not {', '.join(sorted(unknown))}.")
 
-    def chosen_kinds(self) -> list[Kind]:
+    def chosen_kinds(self) -> list[LearnerKind]:
         return [kind for kind in KINDS if kind.name in self.kinds]
 
     def cells(self) -> Sequence[str]:
@@ -79,7 +79,7 @@ class Estimators(TaughtExperiment):
             if kind.has_concept or teacher != "omniscient"
         ]
 
-    def run(self, cell: str, seed: int) -> Row:
+    def run(self, cell: str, seed: int) -> ResultRow:
         """One learner with one teacher, from the first example to the evaluation."""
         title, kind_name, name = cell.rsplit(SEPARATOR, 2)
         kind = next(one for one in KINDS if one.name == kind_name)
@@ -102,8 +102,8 @@ class Estimators(TaughtExperiment):
         return Start(pool, rate, beta, self.conviction, seed)
 
     def taught(
-        self, name: str, kind: Kind, worker: SimulatedWorker, start: Start
-    ) -> tuple[list[Shown], Row]:
+        self, name: str, kind: LearnerKind, worker: SimulatedWorker, start: Start
+    ) -> tuple[list[Shown], ResultRow]:
         """A session, and what was believed on the way."""
         steps = teaching_length("jedi", 1 / (1 - start.beta))
         rng = np.random.default_rng([start.seed, 3])
@@ -111,7 +111,7 @@ class Estimators(TaughtExperiment):
             teacher, seen = omniscient(worker, start.pool)
             return teach(teacher, seen, worker, steps=steps, rng=rng), {}
         teacher = make_teacher(name, beta=start.beta, learning_rate=start.rate)
-        if name not in WATCHED:
+        if name not in PREDICTED:
             return teach(teacher, start.pool, worker, steps=steps, rng=rng), {}
         predictions = Predictions(
             start.pool,

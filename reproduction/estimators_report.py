@@ -1,4 +1,4 @@
-"""The report of the estimators: accuracy by teacher and kind of learner, and how well answers are foreseen."""
+"""The report of the estimators: accuracy by teacher and kind of learner, and how well answers are predicted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from analysis.stats import summarise
 from .belief_report import belief_parts
 from .experiment import Results
 from .figures import Dots, dot_plot
-from .kinds import FITS, OFF, OPINIONS, OTHER, Kind
+from .kinds import FITS, OFF, OPINIONS, OTHER, LearnerKind
 from .material import Material
-from .report import Data, Figure, Section, Table
-from .shares import Share
+from .report import Data, Figure, ReportTable, Section
+from .shares import DistanceCovered
 from .summaries import NOTHING, with_interval
-from .verdicts import BARS, Outcomes, Verdict, cell_name, verdict
+from .verdicts import BARS, Verdict, cell_name, verdict
 
 if TYPE_CHECKING:
     from .estimators import Estimators
@@ -54,14 +54,13 @@ ABOUT_TEACHERS = (
 
 
 def sections(experiment: Estimators, results: Results) -> list[Section]:
-    outcomes = Outcomes(results)
     found = {
-        one.title: [verdict(outcomes, one.title, kind) for kind in experiment.chosen_kinds()]
+        one.title: [verdict(results, one.title, kind) for kind in experiment.chosen_kinds()]
         for one in experiment.materials
     }
     return [
         _summary(experiment, found),
-        *(_material(experiment, outcomes, one, found[one.title]) for one in experiment.materials),
+        *(_material(experiment, results, one, found[one.title]) for one in experiment.materials),
     ]
 
 
@@ -95,9 +94,9 @@ def _where(found: dict[str, list[Verdict]], some: str, none: str, name: str) -> 
     return f"{some}: {'; '.join(places)}." if places else f"{none}."
 
 
-def _short_table(found: dict[str, list[Verdict]]) -> Table:
+def _short_table(found: dict[str, list[Verdict]]) -> ReportTable:
     kinds = [one.kind for one in next(iter(found.values()))]
-    return Table(
+    return ReportTable(
         title="Tracked: the share of the way from JEDI to the omniscient teacher",
         header=["", "", "bar", *found],
         rows=[
@@ -129,7 +128,7 @@ def _share_row(title: str, one: Verdict) -> list[object]:
     return [title, one.kind.name, "" if one.bar is None else one.bar, *numbers, one.words]
 
 
-def _share(share: Share | None) -> str:
+def _share(share: DistanceCovered | None) -> str:
     if share is None:
         return NOTHING
     low, high = share.interval.low, share.interval.high
@@ -137,7 +136,7 @@ def _share(share: Share | None) -> str:
 
 
 def _material(
-    experiment: Estimators, outcomes: Outcomes, material: Material, found: list[Verdict]
+    experiment: Estimators, results: Results, material: Material, found: list[Verdict]
 ) -> Section:
     pool, evaluation = material.load()
     target = float(np.mean((evaluation.features @ pool.target >= 0) == (evaluation.labels > 0)))
@@ -148,23 +147,23 @@ def _material(
         *([material.note] if material.note else []),
     ]
     kinds = [one.kind for one in found]
-    tables, figures = belief_parts(outcomes, material, kinds)
+    tables, figures = belief_parts(results, material, kinds)
     return Section(
         material.title,
         sentences,
-        [_accuracies(outcomes, material, kinds), _verdicts(material, found), *tables],
-        [_dots(outcomes, material, kinds), *figures],
+        [_accuracies(results, material, kinds), _verdicts(material, found), *tables],
+        [_dots(results, material, kinds), *figures],
     )
 
 
-def _accuracies(outcomes: Outcomes, material: Material, kinds: Sequence[Kind]) -> Table:
+def _accuracies(results: Results, material: Material, kinds: Sequence[LearnerKind]) -> ReportTable:
     cells = {
-        (kind.name, teacher): outcomes.rows(cell_name(material.title, kind.name, teacher))
+        (kind.name, teacher): results.of(cell_name(material.title, kind.name, teacher))
         for kind in kinds
         for teacher in TITLES
     }
     measures = ("evaluation", "first_seen", "unique")
-    return Table(
+    return ReportTable(
         title="Evaluation accuracy",
         header=["", *TITLES.values()],
         rows=[
@@ -188,8 +187,8 @@ def _percent(rows: Iterable[dict[str, float]]) -> str:
     return with_interval(summarise([100 * row["evaluation"] for row in rows]), 1)
 
 
-def _verdicts(material: Material, found: Sequence[Verdict]) -> Table:
-    return Table(
+def _verdicts(material: Material, found: Sequence[Verdict]) -> ReportTable:
+    return ReportTable(
         title="Tracked beside the others",
         header=["", "share of the way", "bar", "less RT", "less JEDI", ""],
         rows=[
@@ -213,7 +212,7 @@ def _verdicts(material: Material, found: Sequence[Verdict]) -> Table:
     )
 
 
-def _dots(outcomes: Outcomes, material: Material, kinds: Sequence[Kind]) -> Figure:
+def _dots(results: Results, material: Material, kinds: Sequence[LearnerKind]) -> Figure:
     rows = [
         Dots(
             kind.title,
@@ -221,7 +220,7 @@ def _dots(outcomes: Outcomes, material: Material, kinds: Sequence[Kind]) -> Figu
                 summarise(
                     [
                         100 * value
-                        for value in outcomes.values(
+                        for value in results.values(
                             cell_name(material.title, kind.name, teacher), "evaluation"
                         )
                     ]

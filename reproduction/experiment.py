@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from .report import Section
 
 # What a unit of work leaves: numbers, words and lists of numbers, as JSON has them.
-Row = dict[str, Any]
+ResultRow = dict[str, Any]
 
 
 class BadExperiment(ValueError):
@@ -32,12 +33,18 @@ class Unit:
 class Results:
     """All rows of a run, by unit."""
 
-    rows: Mapping[Unit, Row]
+    rows: Mapping[Unit, ResultRow]
 
-    def of(self, cell: str) -> list[Row]:
-        """The rows of a condition, in the order of the seeds."""
-        units = sorted((u for u in self.rows if u.cell == cell), key=lambda unit: unit.seed)
-        return [self.rows[unit] for unit in units]
+    @cached_property
+    def _by_cell(self) -> dict[str, list[ResultRow]]:
+        by_cell: dict[str, list[ResultRow]] = {}
+        for unit in sorted(self.rows, key=lambda unit: unit.seed):
+            by_cell.setdefault(unit.cell, []).append(self.rows[unit])
+        return by_cell
+
+    def of(self, cell: str) -> list[ResultRow]:
+        """The rows of a condition, in the order of the seeds; none of one that was not run."""
+        return self._by_cell.get(cell, [])
 
     def values(self, cell: str, name: str) -> list[float]:
         """One number of every row of a condition."""
@@ -86,7 +93,7 @@ class Experiment(ABC):
         """The names of all conditions."""
 
     @abstractmethod
-    def run(self, cell: str, seed: int) -> Row:
+    def run(self, cell: str, seed: int) -> ResultRow:
         """Do one piece of work; depends on the settings, the condition and the seed alone."""
 
     @abstractmethod

@@ -25,7 +25,7 @@ from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Sha
 from analysis.stats import SampleSummary
 from teaching.engine.arrays import FloatArray
 
-from .summaries import Curve
+from .summaries import MeanCurve
 
 HUES = 7
 LEGEND_ROW, LEGEND_COLUMNS = 18.0, 4
@@ -54,7 +54,7 @@ PHASES = (
 def convergence_plot(
     title: str,
     axis: str,
-    curves: Sequence[Curve],
+    curves: Sequence[MeanCurve],
     *,
     is_logarithmic: bool = False,
     highest: float = math.inf,
@@ -168,7 +168,7 @@ def _legend(names: Sequence[str]) -> list[Shape]:
     return shapes
 
 
-def _band(curve: Curve, across: Scale, upward: Scale, style: str) -> Shape:
+def _band(curve: MeanCurve, across: Scale, upward: Scale, style: str) -> Shape:
     def edge(values: FloatArray) -> list[Point]:
         within = np.clip(values, upward.low, upward.high)
         return [(across(s), upward(float(y))) for s, y in zip(curve.steps, within, strict=True)]
@@ -176,7 +176,7 @@ def _band(curve: Curve, across: Scale, upward: Scale, style: str) -> Shape:
     return Path((*edge(curve.high), *reversed(edge(curve.low))), style, is_closed=True)
 
 
-def _line(place: int, curve: Curve, across: Scale, upward: Scale) -> list[Shape]:
+def _line(place: int, curve: MeanCurve, across: Scale, upward: Scale) -> list[Shape]:
     points: list[Point] = [
         (across(s), upward(float(y))) for s, y in zip(curve.steps, curve.mean, strict=True)
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from teaching.engine.arrays import FloatArray, SparseArray
+from teaching.engine.arrays import FloatArray, SparseArray, squared_distances
 
 NEIGHBOURS = 10
 # The scale of the angle in the graphs that belong to the paper's own features.
@@ -15,9 +15,7 @@ ANGLE_SCALE = 0.03
 def by_features(features: FloatArray) -> SparseArray:
     """exp(−Σ_d (x_d − x'_d)²/σ_d²) with σ_d the standard deviation of feature d, for pools of a few hundred."""
     scaled = features / features.std(axis=0)
-    lengths = np.einsum("ij,ij->i", scaled, scaled)
-    squares = lengths[:, None] + lengths - 2 * scaled @ scaled.T
-    return _nearest(np.exp(-np.maximum(squares, 0)))
+    return _nearest(np.exp(-squared_distances(scaled, scaled)))
 
 
 def by_angle(features: FloatArray) -> SparseArray:

@@ -25,8 +25,8 @@ from teaching.engine import (
 
 from . import humans_report
 from .arms import ARMS
-from .conditions import WINDOW, Condition, cell_of, parted
-from .experiment import Results, Row
+from .conditions import WINDOW, Condition, cell_of, split_cell
+from .experiment import ResultRow, Results
 from .features import Labelled
 from .report import Section
 from .taught import TaughtExperiment
@@ -68,9 +68,9 @@ class Humans(TaughtExperiment):
     def cells(self) -> Sequence[str]:
         return [cell_of(one.title, arm) for one in self.materials for arm in ARMS]
 
-    def run(self, cell: str, seed: int) -> Row:
+    def run(self, cell: str, seed: int) -> ResultRow:
         """One worker with one teacher, from the memory test to the evaluation."""
-        title, arm = parted(cell, ARMS)
+        title, arm = split_cell(cell, ARMS)
         pool, evaluation = self.material(title).load()
         worker = self.worker(pool, seed)
         span = measured_span(worker)

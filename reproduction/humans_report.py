@@ -22,7 +22,7 @@ from .arms import ARMS, AS_PRINTED, DEFAULT, JEDI
 from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of
 from .experiment import Results
 from .material import Material
-from .report import Data, Figure, Section, Table
+from .report import Data, Figure, ReportTable, Section
 from .summaries import with_interval
 
 if TYPE_CHECKING:
@@ -105,8 +105,8 @@ def _order(results: Results, material: Material) -> str:
     )
 
 
-def _table(results: Results, material: Material) -> Table:
-    return Table(
+def _table(results: Results, material: Material) -> ReportTable:
+    return ReportTable(
         title="Accuracies and teaching gain",
         header=["", "reading", "images", "different", "first seen", "evaluation", "teaching gain"],
         rows=[_row(results, material, arm) for arm in ARMS],
@@ -134,9 +134,9 @@ def _row(results: Results, material: Material, arm: Condition) -> list[str]:
     return [arm.title, reading, *counts, *shares]
 
 
-def _differences(results: Results, material: Material) -> Table:
+def _differences(results: Results, material: Material) -> ReportTable:
     others = [arm for arm in ARMS if arm != JEDI]
-    return Table(
+    return ReportTable(
         title="JEDI with the window, less each of the others",
         header=["", "reading", "evaluation", "teaching gain"],
         rows=[

@@ -21,7 +21,7 @@ from teaching.engine.learners.alternatives import (
 from teaching.engine.learners.paper import Learner
 from teaching.engine.learners.people import SimulatedWorker, make_worker
 
-FITS, OFF, OPINIONS, OTHER = GROUPS = ("fits", "off", "opinions", "other")
+FITS, OFF, OPINIONS, OTHER = ("fits", "off", "opinions", "other")
 # A learner with a longer memory than this overshoots for good.
 LONGEST_BETA = 0.95
 VISIBLE_SHARE = 0.2
@@ -42,7 +42,7 @@ class Start:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kind:
+class LearnerKind:
     """A learner, by what differs from the one that the teachers assume.
 
     rate, beta: a factor and a difference from what the teacher is told. noise: its length after a step, as a share
@@ -151,21 +151,25 @@ def _exemplars(learner: SimulatedLearner, start: Start) -> Learner:
 
 
 KINDS = (
-    Kind(name="fits", title="as assumed", group=FITS),
-    Kind(name="fast", title="η 2.5 times as large", group=OFF, rate=2.5),
-    Kind(name="slow", title="η 2.5 times smaller", group=OFF, rate=0.4),
-    Kind(name="long", title="β larger by 0.1", group=OFF, beta=0.1),
-    Kind(name="short", title="β smaller by 0.1", group=OFF, beta=-0.1),
-    Kind(name="noisy", title="concept noise", group=OFF, noise=1.0),
-    Kind(name="bernoulli", title="Bernoulli answers", group=OFF, bernoulli=True),
-    Kind(name="lapses", title="slips in 10 %", group=OFF, lapse=0.1),
-    Kind(name="opinion", title="first margins of 0.3", group=OPINIONS, conviction=0.3),
-    Kind(name="convinced", title="first margins of 1", group=OPINIONS, conviction=1.0),
-    Kind(name="partial", title="sees a fifth", group=OTHER, turned=_half_blind),
-    Kind(name="hinge", title="hinge loss", group=OTHER, turned=_with_loss(HingeLearner)),
-    Kind(name="squared", title="squared loss", group=OTHER, turned=_with_loss(SquaredLearner)),
-    Kind(name="prototype", title="prototypes", group=OTHER, turned=_prototypes, has_concept=False),
-    Kind(
+    LearnerKind(name="fits", title="as assumed", group=FITS),
+    LearnerKind(name="fast", title="η 2.5 times as large", group=OFF, rate=2.5),
+    LearnerKind(name="slow", title="η 2.5 times smaller", group=OFF, rate=0.4),
+    LearnerKind(name="long", title="β larger by 0.1", group=OFF, beta=0.1),
+    LearnerKind(name="short", title="β smaller by 0.1", group=OFF, beta=-0.1),
+    LearnerKind(name="noisy", title="concept noise", group=OFF, noise=1.0),
+    LearnerKind(name="bernoulli", title="Bernoulli answers", group=OFF, bernoulli=True),
+    LearnerKind(name="lapses", title="slips in 10 %", group=OFF, lapse=0.1),
+    LearnerKind(name="opinion", title="first margins of 0.3", group=OPINIONS, conviction=0.3),
+    LearnerKind(name="convinced", title="first margins of 1", group=OPINIONS, conviction=1.0),
+    LearnerKind(name="partial", title="sees a fifth", group=OTHER, turned=_half_blind),
+    LearnerKind(name="hinge", title="hinge loss", group=OTHER, turned=_with_loss(HingeLearner)),
+    LearnerKind(
+        name="squared", title="squared loss", group=OTHER, turned=_with_loss(SquaredLearner)
+    ),
+    LearnerKind(
+        name="prototype", title="prototypes", group=OTHER, turned=_prototypes, has_concept=False
+    ),
+    LearnerKind(
         name="exemplar",
         title="exemplars that fade",
         group=OTHER,

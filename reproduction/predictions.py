@@ -1,4 +1,4 @@
-"""How well a session's answers are foreseen: what three estimators believed on the way, beside what came."""
+"""How well a session's answers are predicted: what three estimators believed on the way, beside what came."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from teaching.engine import Pool, Shown, Tracked, belief
 from teaching.engine.arrays import FloatArray
 from teaching.engine.history import Past
 
-from .experiment import Row
+from .experiment import ResultRow
 
 ESTIMATORS = {
     "tracked": "tracked",
@@ -67,10 +67,10 @@ class Predictions:
             "running": np.where(labels > 0, share, 1 - share),
         }
 
-    def row(self, history: Sequence[Shown]) -> Row:
+    def row(self, history: Sequence[Shown]) -> ResultRow:
         """As JSON has it, with the learning rate on which the tracking settled, as a factor."""
         factor = self.tracked.posterior(self.pool, history).rate_factor
-        row: Row = {"answers": self.answers, "rate_factor": round(factor, 4)}
+        row: ResultRow = {"answers": self.answers, "rate_factor": round(factor, 4)}
         for name in ESTIMATORS:
             row[f"next_{name}"] = self.next[name]
             row[f"pool_{name}"] = round(float(np.mean(self.losses[name])), 5)

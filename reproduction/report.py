@@ -56,7 +56,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """`groups` spans columns: (title, how many), beginning after the column of names."""
 
     title: str
@@ -71,7 +71,7 @@ class Table:
 class Section:
     title: str
     sentences: Sequence[str] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[ReportTable] = ()
     figures: Sequence[Figure] = ()
 
 
@@ -150,7 +150,7 @@ def _section(section: Section) -> str:
     return f"<section>\n<h2>{escape(section.title)}</h2>\n{sentences}{tables}{grid}</section>"
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     body = "".join(_row(row) for row in table.rows)
     return (
         f'<figure class="wide"><table>\n<caption>{escape(table.title)}</caption>\n'
@@ -159,7 +159,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _groups(table: Table) -> str:
+def _groups(table: ReportTable) -> str:
     if not table.groups:
         return ""
     cells = "".join(

@@ -11,7 +11,7 @@ from pathlib import Path
 from datasets.imports.processes import process_pool
 
 from .checkpoint import Checkpoint
-from .experiment import BadExperiment, Experiment, Results, Row, Unit
+from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 from .progress import ProgressBar, Screen
 
 PROCESSES = 2
@@ -38,7 +38,7 @@ def run(
 
 def worked(
     experiment: Experiment, units: Iterable[Unit], processes: int
-) -> Iterator[tuple[Unit, Row]]:
+) -> Iterator[tuple[Unit, ResultRow]]:
     """The rows of the units as they come; the numbers do not depend on how many processes there are."""
     if processes < 2:
         for unit in units:

@@ -12,7 +12,7 @@ from teaching.engine.arrays import FloatArray
 STRIDE = 5
 
 
-class Watched:
+class MeasuredLearner:
     """A learner whose concept is measured before the first step and after every fifth."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Watched:
 
 
 def curve_steps(steps: int) -> list[int]:
-    """The steps at which a watched learner is measured."""
+    """The steps at which a learner is measured."""
     return list(range(0, steps + 1, STRIDE))
 
 

@@ -15,7 +15,7 @@ SHORTEST_WAY = 0.01
 
 
 @dataclass(frozen=True)
-class Share:
+class DistanceCovered:
     """The share of the way from one mean to another, and its bootstrap interval."""
 
     value: float
@@ -24,7 +24,7 @@ class Share:
 
 def share_of_way(
     start: Sequence[float], reached: Sequence[float], end: Sequence[float]
-) -> Share | None:
+) -> DistanceCovered | None:
     """(mean reached − mean start)/(mean end − mean start), learner by learner; None of no way at all."""
     covered = np.subtract(reached, start)
     way = np.subtract(end, start)
@@ -37,4 +37,4 @@ def share_of_way(
     ratios = covered[drawn].mean(axis=1) / np.maximum(ways, SHORTEST_WAY / 10)
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(ratios, [tail, 1 - tail])
-    return Share(float(covered.mean() / way.mean()), Interval(float(low), float(high)))
+    return DistanceCovered(float(covered.mean() / way.mean()), Interval(float(low), float(high)))

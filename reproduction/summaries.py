@@ -16,7 +16,7 @@ NOTHING = "–"
 
 
 @dataclass(frozen=True)
-class Curve:
+class MeanCurve:
     """The mean of many curves at each of some steps, with its 95 % interval."""
 
     name: str
@@ -26,7 +26,7 @@ class Curve:
     high: FloatArray
 
 
-def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]]) -> Curve:
+def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]]) -> MeanCurve:
     """The mean over the seeds, with Student's interval at every step."""
     values = np.array(curves, dtype=np.float64)
     n, mean = len(values), values.mean(axis=0)
@@ -34,10 +34,10 @@ def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]
     if n > 1:
         error = values.std(axis=0, ddof=1) / np.sqrt(n)
         half = error * float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
-    return Curve(name, steps, mean, mean - half, mean + half)
+    return MeanCurve(name, steps, mean, mean - half, mean + half)
 
 
-def curve_rows(curves: Sequence[Curve]) -> list[list[object]]:
+def curve_rows(curves: Sequence[MeanCurve]) -> list[list[object]]:
     """Curves as rows: name, step, mean, low, high."""
     return [
         [curve.name, step, float(mean), float(low), float(high)]

@@ -24,11 +24,11 @@ from teaching.engine import (
 from teaching.engine.arrays import FloatArray
 
 from . import graphs, newsgroups, synthetic_report
-from .conditions import READINGS, WINDOW, Condition, cell_of, parted
-from .experiment import BadExperiment, Experiment, Results, Row
+from .conditions import READINGS, WINDOW, Condition, cell_of, split_cell
+from .experiment import BadExperiment, Experiment, ResultRow, Results
 from .features import Divided, Labelled, digest, divided, read_labelled
 from .report import Section
-from .sessions import Watched, unique_examples
+from .sessions import MeasuredLearner, unique_examples
 from .tasks import GAUSSIAN, TASKS
 
 BETAS = (0.368, 0.5, 0.75, 0.875, 0.999)
@@ -121,9 +121,9 @@ class Synthetic(Experiment):
     def steps_of(self, name: str) -> int:
         return min(self.steps or TASKS[name].steps, TASKS[name].steps)
 
-    def run(self, cell: str, seed: int) -> Row:
+    def run(self, cell: str, seed: int) -> ResultRow:
         """One session; split, first concept and first example follow from data set and seed alone."""
-        name, condition = parted(cell, self.conditions())
+        name, condition = split_cell(cell, self.conditions())
         examples, pool = self.split(name, seed)
         rate = LearningRate(self.learning_rate, TASKS[name].decay)
         learner = SimulatedLearner(
@@ -133,7 +133,7 @@ class Synthetic(Experiment):
             noise=self.noise,
             rng=np.random.default_rng([seed, 4]),
         )
-        watched = Watched(
+        measured = MeasuredLearner(
             learner,
             {
                 "accuracy": lambda w: accuracy_of(w, examples.evaluation),
@@ -143,7 +143,7 @@ class Synthetic(Experiment):
         history = teach(
             _teacher(condition, rate),
             pool,
-            watched,
+            measured,
             steps=self.steps_of(name),
             rng=np.random.default_rng([seed, 3]),
         )
@@ -151,8 +151,8 @@ class Synthetic(Experiment):
             "unique": unique_examples(history),
             "accuracy": accuracy_of(learner.concept, examples.evaluation),
             "target_accuracy": accuracy_of(pool.target, examples.evaluation),
-            "accuracy_curve": watched.curves["accuracy"],
-            "distance_curve": watched.curves["distance"],
+            "accuracy_curve": measured.curves["accuracy"],
+            "distance_curve": measured.curves["distance"],
         }
 
     def split(self, name: str, seed: int) -> tuple[Divided, Pool]:

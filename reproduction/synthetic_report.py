@@ -12,7 +12,7 @@ from . import conditions
 from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of
 from .experiment import Results
 from .figures import convergence_plot
-from .report import Data, Figure, Section, Table
+from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, curve_steps
 from .summaries import NOTHING, compared, curve_rows, mean_curve, with_interval
 from .tasks import TASKS
@@ -106,9 +106,9 @@ def _data_set(experiment: Synthetic, results: Results, name: str) -> Section:
 
 def _main_table(
     experiment: Synthetic, results: Results, name: str, measure: str, title: str
-) -> Table:
+) -> ReportTable:
     wanted = {cell_of(name, one) for one in experiment.conditions()}
-    return Table(
+    return ReportTable(
         title=title,
         header=["", "paper", READINGS[PLAIN], "paper, in sd", READINGS[WINDOW], "paper, in sd"],
         rows=[_main_row(results, name, one, measure) for one in _table_rows(experiment)],
@@ -148,9 +148,9 @@ def _both_readings(row: Condition) -> Sequence[Condition | None]:
     return [Condition(row.teacher, row.beta, reading) for reading in READINGS]
 
 
-def _early_table(experiment: Synthetic, results: Results, name: str) -> Table:
+def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTable:
     rows = [one for one in _table_rows(experiment) if one.teacher != "rt"]
-    return Table(
+    return ReportTable(
         title=f"Faster than random? Evaluation accuracy after {EARLY} steps, less that of RT",
         header=["", "plain argmin", "window"],
         rows=[

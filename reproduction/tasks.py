@@ -6,7 +6,7 @@ GAUSSIAN = "gaussian"
 
 
 @dataclass(frozen=True)
-class Task:
+class SyntheticTask:
     """How long a data set is taught with and how fast the learning rate falls."""
 
     title: str
@@ -15,7 +15,7 @@ class Task:
 
 
 TASKS = {
-    GAUSSIAN: Task("10-D Gaussian", 500, 20),
-    "comp_vs_sci": Task("Comp. vs. Sci", 300, 200),
-    "rec_vs_talk": Task("Rec. vs. Talk", 300, 200),
+    GAUSSIAN: SyntheticTask("10-D Gaussian", 500, 20),
+    "comp_vs_sci": SyntheticTask("Comp. vs. Sci", 300, 200),
+    "rec_vs_talk": SyntheticTask("Rec. vs. Talk", 300, 200),
 }

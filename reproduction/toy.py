@@ -24,11 +24,11 @@ from teaching.engine import (
 from teaching.engine.arrays import FloatArray
 
 from .conditions import PLAIN, READINGS, WINDOW, Condition
-from .experiment import Experiment, Results, Row
+from .experiment import Experiment, ResultRow, Results
 from .figures import convergence_plot, phase_scatter
-from .report import Data, Figure, Section, Table
-from .sessions import STRIDE, Watched, curve_steps, expected_unique, unique_examples
-from .summaries import Curve, compared, curve_rows, mean_curve
+from .report import Data, Figure, ReportTable, Section
+from .sessions import STRIDE, MeasuredLearner, curve_steps, expected_unique, unique_examples
+from .summaries import MeanCurve, compared, curve_rows, mean_curve
 
 # The paper's mixtures: weight 2/3 with the first mean and covariance, 1/3 with the second.
 MEANS = {1: ((0.0, 8.0), (8.0, 0.0)), -1: ((-8.0, 0.0), (0.0, -8.0))}
@@ -66,22 +66,27 @@ class Toy(Experiment):
     def cells(self) -> Sequence[str]:
         return [condition.cell for condition in self.conditions()]
 
-    def run(self, cell: str, seed: int) -> Row:
+    def run(self, cell: str, seed: int) -> ResultRow:
         """One session; the pool, the first concept and the first example follow from the seed alone."""
         condition = next(one for one in self.conditions() if one.cell == cell)
         pool = mixture_pool(seed)
         rate = LearningRate(self.learning_rate, math.inf)
         start = np.random.default_rng([seed, 2]).standard_normal(2)
         learner = SimulatedLearner(start, beta=condition.beta, learning_rate=rate)
-        watched = Watched(learner, {"distance": lambda w: float(np.linalg.norm(w - pool.target))})
+        measured = MeasuredLearner(
+            learner, {"distance": lambda w: float(np.linalg.norm(w - pool.target))}
+        )
         history = teach(
             _teacher(condition, learner, rate),
             pool,
-            watched,
+            measured,
             steps=self.steps,
             rng=np.random.default_rng([seed, 3]),
         )
-        row: Row = {"unique": unique_examples(history), "distance": watched.curves["distance"]}
+        row: ResultRow = {
+            "unique": unique_examples(history),
+            "distance": measured.curves["distance"],
+        }
         # The scatter shows the first seed alone.
         return row | ({"chosen": [step.example for step in history]} if seed == 0 else {})
 
@@ -101,7 +106,7 @@ class Toy(Experiment):
         ]
 
     def _counts(self, results: Results) -> Section:
-        table = Table(
+        table = ReportTable(
             title="Different examples in the teaching sequence",
             header=["", "paper", READINGS[PLAIN], "paper, in sd", READINGS[WINDOW], "paper, in sd"],
             rows=[
@@ -141,7 +146,7 @@ class Toy(Experiment):
         )
 
     def _convergence_figure(self, results: Results, reading: str) -> Figure:
-        curves: list[Curve] = [
+        curves: list[MeanCurve] = [
             mean_curve(one.title, curve_steps(self.steps), results.curves(one.cell, "distance"))
             for one in self._shown(reading)
         ]

@@ -7,36 +7,20 @@ from dataclasses import dataclass
 from analysis.stats import SampleSummary, summarise
 
 from .conditions import SEPARATOR
-from .experiment import Results, Row
-from .kinds import FITS, OFF, Kind
-from .shares import Share, share_of_way
+from .experiment import Results
+from .kinds import FITS, OFF, LearnerKind
+from .shares import DistanceCovered, share_of_way
 
 # The share of the way from JEDI to the omniscient teacher that was asked for before anything was run.
 BARS = {FITS: 0.8, OFF: 0.65}
-
-
-class Outcomes:
-    """All rows of a run, by material, kind and teacher."""
-
-    def __init__(self, results: Results) -> None:
-        self._rows: dict[str, dict[int, Row]] = {}
-        for unit, row in results.rows.items():
-            self._rows.setdefault(unit.cell, {})[unit.seed] = row
-
-    def rows(self, cell: str) -> list[Row]:
-        """The rows of a condition, in the order of the seeds."""
-        return [row for _, row in sorted(self._rows.get(cell, {}).items())]
-
-    def values(self, cell: str, name: str) -> list[float]:
-        return [float(row[name]) for row in self.rows(cell)]
 
 
 @dataclass(frozen=True)
 class Verdict:
     """One kind of learner on one material; differences are in percentage points, learner by learner."""
 
-    kind: Kind
-    share: Share | None
+    kind: LearnerKind
+    share: DistanceCovered | None
     over_rt: SampleSummary
     over_jedi: SampleSummary
 
@@ -68,10 +52,10 @@ class Verdict:
         return "holds" if self.share.interval.low >= self.bar else "holds on average"
 
 
-def verdict(outcomes: Outcomes, material: str, kind: Kind) -> Verdict:
+def verdict(results: Results, material: str, kind: LearnerKind) -> Verdict:
     """What the evaluation accuracies of one kind of learner say."""
     rt, jedi, tracked, best = (
-        outcomes.values(cell_name(material, kind.name, teacher), "evaluation")
+        results.values(cell_name(material, kind.name, teacher), "evaluation")
         for teacher in ("rt", "jedi", "tracked", "omniscient")
     )
     return Verdict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -23,7 +22,7 @@ from .errors import (
     StudyNotOpen,
 )
 from .invitations import purpose_of
-from .models import AuditEntry, Dataset, Participant, Study, StudyVersion
+from .models import AuditEntry, Participant, Study, StudyVersion
 from .signals import session_finished
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
@@ -315,9 +314,3 @@ def _refuse_unless_allowed(study: Study, state: str) -> None:
             f"The settings have to be corrected first: {' '.join(error.messages)}",
             fields=error.message_dict,
         ) from error
-
-
-def delete_dataset(dataset: Dataset) -> None:
-    """Removes a data set and its files; refused by the database while a study needs it."""
-    dataset.delete()
-    shutil.rmtree(dataset.folder, ignore_errors=True)

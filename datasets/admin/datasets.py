@@ -5,18 +5,21 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 
+from datasets import services
 from datasets.page import dataset_page
-from studies import audit, services
+from studies import audit
 from studies.models import AuditEntry, Dataset, Example
 from studies.read_only import ReadOnly
 
+from .pages import PageAdmin
+
 
 @admin.register(Dataset)
-class DatasetAdmin(ReadOnly, admin.ModelAdmin):
+class DatasetAdmin(ReadOnly, PageAdmin):
     list_display = [
         "name",
         "version",
@@ -47,25 +50,13 @@ class DatasetAdmin(ReadOnly, admin.ModelAdmin):
         is_own = request.user.is_superuser or obj.owner_id == request.user.pk
         return is_own and not obj.studies.exists()
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        # One at a time, each with its own check.
-        return {}
-
     def delete_model(self, request: HttpRequest, obj: Dataset) -> None:
         name = str(obj)
         services.delete_dataset(obj)
         audit.record(AuditEntry.Action.DELETE, f"Deleted the data set {name}.", actor=request.user)
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        dataset = self.get_object(request, object_id)
-        page = dataset_page(dataset, request.user) if dataset else {}
-        return super().change_view(request, object_id, form_url, (extra_context or {}) | page)
+    def page_context(self, request: HttpRequest, obj: Any) -> dict[str, Any]:
+        return dataset_page(obj, request.user)
 
     def get_urls(self) -> list[URLPattern]:
         image = self.admin_site.admin_view(self.image)

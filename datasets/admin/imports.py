@@ -1,4 +1,4 @@
-"""Importing images in the admin: drop a zip, watch it, choose the features."""
+"""Importing images in the admin: drop a zip, follow its progress, choose the features."""
 
 from typing import Any
 
@@ -18,6 +18,8 @@ from datasets.models import Import
 from studies import audit
 from studies.models import AuditEntry
 
+from .pages import PageAdmin
+
 
 class ZipField(forms.FileField):
     """Says at once what cannot be a zip; the worker looks closer."""
@@ -30,7 +32,7 @@ class ZipField(forms.FileField):
         upload = super().to_python(data)
         if upload and not _starts_as_a_zip(upload):
             raise forms.ValidationError(
-                f"{shown(data.name)}: It is not a zip. Zip the folder with the images and drop that here."
+                f"{shown(data.name)}: It is not a zip. Zip the folder that holds the images and drop that here."
             )
         return upload
 
@@ -45,13 +47,13 @@ class ImportForm(forms.ModelForm):
     archive = ZipField(
         label="Images",
         help_text="A zip with one folder per class, or with a manifest (file,label or file,label,split) "
-        "beside the images, or with your own features (.npz or CSV) beside them.",
+        "beside the images, or with precomputed features (.npz or CSV) beside them.",
     )
     extractor = forms.ChoiceField(
         label="Features",
         required=False,
         choices=[
-            ("", "I choose when the accuracies are known"),
+            ("", "Let me choose once the accuracies are known"),
             (Import.BEST, "the most accurate ones"),
         ],
     )
@@ -62,7 +64,7 @@ class ImportForm(forms.ModelForm):
 
 
 @admin.register(Import)
-class ImportAdmin(admin.ModelAdmin):
+class ImportAdmin(PageAdmin):
     form = ImportForm
     list_display = ["name", "state", "share", "file_name", "created_at", "dataset"]
     list_filter = ["state"]
@@ -77,7 +79,7 @@ class ImportAdmin(admin.ModelAdmin):
         return f"{100 * job.progress:.0f} %"
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # An import is watched and steered by its buttons, not edited.
+        # An import is controlled by its buttons, not edited.
         return False
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -93,37 +95,25 @@ class ImportAdmin(admin.ModelAdmin):
         is_free = obj is None or not obj.is_at_work
         return is_free and super().has_delete_permission(request, obj)
 
-    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        # One at a time, each with its own check.
-        return {}
-
     def delete_model(self, request: HttpRequest, obj: Import) -> None:
         services.discard(obj)
         audit.record(
             AuditEntry.Action.DELETE, f"Removed the import {obj.name}.", actor=request.user
         )
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
-        job = self.get_object(request, object_id)
-        context = {"job": job, "title": f"Import of {job.name}", "subtitle": None} if job else {}
-        return super().change_view(request, object_id, form_url, (extra_context or {}) | context)
+    def page_context(self, request: HttpRequest, obj: Any) -> dict[str, Any]:
+        return {"job": obj, "title": f"Import of {obj.name}", "subtitle": None}
 
     def get_urls(self) -> list[URLPattern]:
-        watch = self.admin_site.admin_view(self.watch)
-        steer = self.admin_site.admin_view(require_POST(self.steer))
+        state_view = self.admin_site.admin_view(self.state_view)
+        order_view = self.admin_site.admin_view(require_POST(self.order_view))
         return [
-            path("<int:pk>/state/", watch, name="import_state"),
-            path("<int:pk>/orders/<slug:order>/", steer, name="import_order"),
+            path("<int:pk>/state/", state_view, name="import_state"),
+            path("<int:pk>/orders/<slug:order>/", order_view, name="import_order"),
             *super().get_urls(),
         ]
 
-    def watch(self, request: HttpRequest, pk: int) -> JsonResponse:
+    def state_view(self, request: HttpRequest, pk: int) -> JsonResponse:
         """The state of an import, for the page that watches it."""
         job = self._visible(request, pk)
         return JsonResponse(
@@ -137,7 +127,7 @@ class ImportAdmin(admin.ModelAdmin):
             }
         )
 
-    def steer(self, request: HttpRequest, pk: int, order: str) -> HttpResponse:
+    def order_view(self, request: HttpRequest, pk: int, order: str) -> HttpResponse:
         """One of the buttons: choose, cancel, resume, skip."""
         job = self._visible(request, pk)
         if not self.has_add_permission(request):
@@ -153,7 +143,7 @@ class ImportAdmin(admin.ModelAdmin):
                 case "skip":
                     services.resume(job, skips_bad_images=True)
                 case _:
-                    messages.error(request, "There is no such order.")
+                    messages.error(request, "There is no such action.")
         except services.WrongState as error:
             messages.error(request, str(error))
         return HttpResponseRedirect(page_of(job))

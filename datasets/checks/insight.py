@@ -1,4 +1,4 @@
-"""What a data set's page tells: examples to look at, a map, the graph's health, and warnings."""
+"""What a data set's page shows: examples to look at, a map, the graph's health, and warnings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -8,9 +8,10 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from datasets.extractors import FloatArray, IntArray
+from datasets.errors import plural
 from datasets.extractors.components import principal_components
 from teaching.engine import Pool
+from teaching.engine.arrays import FloatArray, IntArray
 
 from .shortcuts import Concern, ShortcutReport, percent
 from .target import Accuracy, Share, neighbour_accuracy
@@ -274,7 +275,7 @@ def _warnings_about_accuracy(
         yield Concern(
             "too_easy",
             f"This task may be too easy: nearest-neighbour accuracy is {percent(neighbours.mean)}.",
-            "Choose classes that are harder to tell apart, or expect that everybody learns them.",
+            "Choose classes that are harder to tell apart, or expect everybody to learn them.",
         )
     contradicting = sum(max(one.probability, 1 - one.probability) >= SURELY_WRONG for one in hard)
     if contradicting:
@@ -289,8 +290,8 @@ def _warnings_about_graph(graph: GraphHealth) -> Iterator[Concern]:
     if graph.pieces_before_bridges > 1:
         yield Concern(
             "bridges",
-            f"The pool falls into {graph.pieces_before_bridges} groups of similar images, which "
-            f"{len(graph.bridges)} bridges connect.",
+            f"The pool falls into {graph.pieces_before_bridges} groups of similar images, connected "
+            f"by {plural(len(graph.bridges), 'bridge')}.",
             "Look at the map: a group may be a duplicate series or come from another source.",
         )
     # Half way from what chance gives would be a lot already; a twentieth is nothing.

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from datasets.extractors import Description, FloatArray, ImageLike
+from datasets.extractors import Description, ImageLike
 from datasets.extractors.base import checked_labels
 from datasets.pictures.encoding import Original
+from teaching.engine.arrays import FloatArray
 
 from .target import accuracy_of_features
 

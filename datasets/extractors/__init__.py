@@ -11,12 +11,9 @@ from .base import (
     ExtractorError,
     ExtractorMissing,
     Fitted,
-    FloatArray,
     ImageLike,
-    IntArray,
-    Progress,
 )
-from .parallel import Source, describe_all, described
+from .parallel import ImageSource, describe_all, described
 from .registry import EXTRACTORS
 from .storage import BadFittedFile, load, save
 
@@ -33,11 +30,8 @@ __all__ = [
     "ExtractorError",
     "ExtractorMissing",
     "Fitted",
-    "FloatArray",
     "ImageLike",
-    "IntArray",
-    "Progress",
-    "Source",
+    "ImageSource",
     "describe_all",
     "described",
     "load",

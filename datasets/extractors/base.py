@@ -13,16 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-FloatArray: TypeAlias = npt.NDArray[np.float64]
+from teaching.engine.arrays import FloatArray
+
 Float32Array: TypeAlias = npt.NDArray[np.float32]
-IntArray: TypeAlias = npt.NDArray[np.intp]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 # One description, of a shape and type that all images share; many have one more axis in front.
 Description: TypeAlias = npt.NDArray[Any]
 ImageLike: TypeAlias = Image.Image | ByteArray
 
-# Called with the name of the stage and the finished share of it, from 0 to 1.
-Progress: TypeAlias = Callable[[str, float], None]
 # Asked now and then; true stops the work.
 CancelCheck: TypeAlias = Callable[[], bool]
 
@@ -30,10 +28,6 @@ CancelCheck: TypeAlias = Callable[[], bool]
 FEATURES = 110
 # Below this an entry of a feature vector is what rounding left of nothing.
 TINY = 1e-12
-
-
-def no_progress(stage: str, share: float) -> None:
-    """Report to nobody."""
 
 
 def never() -> bool:

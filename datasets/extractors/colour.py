@@ -11,18 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from teaching.engine.arrays import FloatArray, IntArray
+
 from . import local, words
-from .base import (
-    FEATURES,
-    TINY,
-    Description,
-    Fitted,
-    Float32Array,
-    FloatArray,
-    IntArray,
-    checked_labels,
-    normalised,
-)
+from .base import FEATURES, TINY, Description, Fitted, Float32Array, checked_labels, normalised
 from .components import principal_components
 
 # Images whose counts are in memory together when they are transformed.

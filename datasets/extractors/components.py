@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import linalg
 
-from .base import FloatArray
+from teaching.engine.arrays import FloatArray
 
 # A direction with less than this share of the largest variance is what rounding left.
 NO_VARIANCE = 1e-10

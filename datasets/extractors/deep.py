@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from teaching.engine.arrays import FloatArray
+
 from . import network, weights
 from .base import (
     FEATURES,
     Description,
     Extractor,
     Fitted,
-    FloatArray,
     ImageLike,
     checked_labels,
     normalised,

@@ -11,21 +11,12 @@ import numpy as np
 from PIL import Image
 
 from datasets.imports.processes import process_pool
+from teaching.engine.arrays import Progress, no_progress
 
-from .base import (
-    CancelCheck,
-    Cancelled,
-    Describer,
-    Description,
-    ExtractorMissing,
-    ImageLike,
-    Progress,
-    never,
-    no_progress,
-)
+from .base import CancelCheck, Cancelled, Describer, Description, ExtractorMissing, ImageLike, never
 
 # An image in memory, or where to find one: a file or its content.
-Source: TypeAlias = ImageLike | Path | str | bytes
+ImageSource: TypeAlias = ImageLike | Path | str | bytes
 
 # Starting a process costs as much as describing this many images.
 WORTH_A_PROCESS = 64
@@ -36,7 +27,7 @@ BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 def describe_all(
     describer: Describer,
-    sources: Sequence[Source],
+    sources: Sequence[ImageSource],
     *,
     processes: int | None = None,
     progress: Progress = no_progress,
@@ -59,7 +50,7 @@ def describe_all(
     return _described_by_processes(describer, sources, workers, progress, cancelled)
 
 
-def described(describer: Describer, source: Source) -> Description:
+def described(describer: Describer, source: ImageSource) -> Description:
     """The description of one image, wherever it is."""
     if isinstance(source, Image.Image | np.ndarray):
         return describer.describe(source)
@@ -69,7 +60,7 @@ def described(describer: Describer, source: Source) -> Description:
 
 def _described_by_processes(
     describer: Describer,
-    sources: Sequence[Source],
+    sources: Sequence[ImageSource],
     workers: int,
     progress: Progress,
     cancelled: CancelCheck,
@@ -89,7 +80,7 @@ class _Describe:
     def __init__(self, describer: Describer) -> None:
         self.describer = describer
 
-    def __call__(self, source: Source) -> Description:
+    def __call__(self, source: ImageSource) -> Description:
         return described(self.describer, source)
 
 

@@ -6,15 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from .base import (
-    BadDescriptions,
-    Description,
-    Extractor,
-    Fitted,
-    FloatArray,
-    ImageLike,
-    checked_labels,
-)
+from teaching.engine.arrays import FloatArray
+
+from .base import BadDescriptions, Description, Extractor, Fitted, ImageLike, checked_labels
 from .components import principal_components
 
 # Wider rows are turned onto this many principal components: the time to find a target concept

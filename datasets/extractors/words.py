@@ -9,7 +9,9 @@ import numpy.typing as npt
 from numpy.random import Generator
 from scipy.cluster.vq import kmeans2, vq
 
-from .base import ByteArray, Float32Array, FloatArray, IntArray
+from teaching.engine.arrays import FloatArray, IntArray
+
+from .base import ByteArray, Float32Array
 
 # Words in a vocabulary.
 WORDS = 100

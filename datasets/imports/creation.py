@@ -36,7 +36,7 @@ class LabelledImage:
 
 
 # What a data set's page tells, from the finished pool and the order of its rows in the draft.
-Insight = Callable[[Pool, NDArray[np.intp]], dict[str, Any]]
+InsightMaker = Callable[[Pool, NDArray[np.intp]], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Draft:
     extractor: str = ""
     duplicates: int | None = None
     """how many groups of duplicates were found, if anybody looked"""
-    insight: Insight = lambda pool, order: {}
+    insight: InsightMaker = lambda pool, order: {}
     owner: Any = None
     """the researcher whose data set it is; nobody's is everybody's"""
     key: str = field(default_factory=new_key)

@@ -13,20 +13,13 @@ from numpy.typing import NDArray
 from datasets.checks.insight import insight_of
 from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
 from datasets.checks.target import Accuracy, accuracy_of_features, fit_target
-from datasets.extractors import (
-    EXTRACTORS,
-    Description,
-    Extractor,
-    Fitted,
-    FloatArray,
-    describe_all,
-    save,
-)
+from datasets.extractors import EXTRACTORS, Description, Extractor, Fitted, describe_all, save
 from datasets.models import Import
 from studies.models import Dataset
 from teaching.engine import Pool
+from teaching.engine.arrays import FloatArray
 
-from .creation import Draft, Insight, LabelledImage, create_dataset
+from .creation import Draft, InsightMaker, LabelledImage, create_dataset
 from .examination import Examined, descriptions_for
 from .preparation import Prepared
 from .watch import Watch
@@ -80,7 +73,7 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
     return describe_all(extractor, [image.file for image in images])
 
 
-def insight_into(draft: Draft) -> Insight:
+def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
     labels = [image.label for image in draft.teaching]
     accuracy = accuracy_of_features(draft.features, labels)

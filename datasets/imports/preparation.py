@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from datasets.errors import BadImage, Problems
-from datasets.extractors.base import CancelCheck, Cancelled, Progress
+from datasets.extractors.base import CancelCheck, Cancelled
 from datasets.pictures.encoding import Original, prepare
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
+from teaching.engine.arrays import Progress
 
 from .processes import process_pool
 

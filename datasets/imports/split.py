@@ -123,7 +123,7 @@ def _evaluation_size(labels: Sequence[str], asked: int | None) -> int:
             file="evaluation set",
             reason=(
                 f"{asked} images of each class were asked for, but “{smallest}” has "
-                f"{counts[smallest]}, and {LEAST_TEACHING_PER_CLASS} must be left to teach with."
+                f"{counts[smallest]}, and {LEAST_TEACHING_PER_CLASS} must be left for teaching."
             ),
             remedy="Ask for fewer, or add images.",
         )
@@ -149,7 +149,7 @@ def _balanced(
         return _balanced(shuffled, len(drawn[shortest]), may_shrink=True)
     raise BadSplit(
         file="evaluation set",
-        reason=f"Duplicates that stay together leave fewer than {wanted} images of “{shortest}”.",
+        reason=f"Because duplicates stay together, fewer than {wanted} images of “{shortest}” are left.",
         remedy="Ask for fewer, or remove duplicates.",
     )
 

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
-from datasets.extractors.base import Cancelled, Progress
+from datasets.extractors.base import Cancelled
 from datasets.models import Import
+from teaching.engine.arrays import Progress
 
 logger = logging.getLogger(__name__)
 

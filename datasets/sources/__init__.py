@@ -25,7 +25,7 @@ from .classes import agreed_numbers, check_classes, in_order
 from .features import Features
 from .files import SourceFile, is_document, is_table, listed_files, unwrapped
 from .folders import rows_from_folders
-from .manifest import Row
+from .manifest import ManifestRow
 from .names import Names
 from .recognised import Tables, recognised_tables
 
@@ -86,7 +86,7 @@ def open_source(path: Path, workdir: Path) -> Source:
     )
 
 
-def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, Row]:
+def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, ManifestRow]:
     """Label and side of the images, from whoever says it: the manifest, the folders, the features."""
     if tables.manifest is not None:
         return tables.manifest
@@ -94,13 +94,13 @@ def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, Row]:
     if tables.features and len({row.label for row in folders.values()}) != 2:
         # The folders are not the classes, so the features alone name them.
         labelled = zip(tables.features.names, tables.features.labels, strict=True)
-        return {name: Row(label, None) for name, label in labelled}
+        return {name: ManifestRow(label, None) for name, label in labelled}
     if not folders:
         raise tables.nothing_labelled(path.name)
     return folders
 
 
-def _chosen(rows: dict[str, Row], features: Features | None) -> list[str]:
+def _chosen(rows: dict[str, ManifestRow], features: Features | None) -> list[str]:
     """The images that everything is known about, by name."""
     return sorted(rows if features is None else set(rows) & set(features.names))
 

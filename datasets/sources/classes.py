@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ..errors import BadFeatures, BadName, TooFewImages, WrongClasses, listed, shown
 from .features import Features
-from .manifest import Row
+from .manifest import ManifestRow
 
 # Up to half of them are for the evaluation, and the rest is cross-validated in five folds.
 LEAST_PER_CLASS = 20
@@ -60,7 +60,7 @@ def in_order(counts: Mapping[str, int], numbers: Mapping[str, float]) -> tuple[s
     return first, second
 
 
-def agreed_numbers(features: Features, rows: Mapping[str, Row]) -> dict[str, float]:
+def agreed_numbers(features: Features, rows: Mapping[str, ManifestRow]) -> dict[str, float]:
     """What number stands for what class in the features; nothing if they use the classes' names.
 
     Raises `BadFeatures` where the features say something else than the folder or the manifest.

@@ -20,7 +20,7 @@ SIDES: dict[str, Side] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ManifestRow:
     """What a manifest says about one image."""
 
     label: str
@@ -31,10 +31,10 @@ def is_manifest(header: Header) -> bool:
     return {"file", "label"} <= set(header.columns)
 
 
-def read_manifest(file: SourceFile, header: Header, images: Names) -> dict[str, Row]:
+def read_manifest(file: SourceFile, header: Header, images: Names) -> dict[str, ManifestRow]:
     """What the manifest says, by the names of the images; every line must name an image."""
     _check_header(file, header)
-    rows: dict[str, Row] = {}
+    rows: dict[str, ManifestRow] = {}
     for line, cells in rows_of(file, header, BadManifest):
         row = dict(zip(header.columns, cells, strict=True))
         name = images.found(row["file"])
@@ -48,7 +48,9 @@ def read_manifest(file: SourceFile, header: Header, images: Names) -> dict[str, 
             raise _wrong(
                 file, f"Line {line} names {shown(name)} for a second time.", "Keep one line for it."
             )
-        rows[name] = Row(_label(file, line, row["label"]), _side(file, line, row.get("split")))
+        rows[name] = ManifestRow(
+            _label(file, line, row["label"]), _side(file, line, row.get("split"))
+        )
     _check_sides(file, rows)
     return rows
 
@@ -82,7 +84,7 @@ def _side(file: SourceFile, line: int, word: str | None) -> Side | None:
     return SIDES[word.casefold()]
 
 
-def _check_sides(file: SourceFile, rows: dict[str, Row]) -> None:
+def _check_sides(file: SourceFile, rows: dict[str, ManifestRow]) -> None:
     without = [name for name, row in rows.items() if row.side is None]
     if without and len(without) < len(rows):
         raise _wrong(

@@ -10,7 +10,7 @@ from ..errors import BadFeatures, BadManifest, BadSource, WrongClasses, shown
 from .classes import HOW_TO_LABEL
 from .features import Features, is_features, read_csv, read_npz
 from .files import SourceFile, is_table
-from .manifest import Row, is_manifest, read_manifest
+from .manifest import ManifestRow, is_manifest, read_manifest
 from .names import Names
 from .tables import Header, header_of, quoted
 
@@ -19,7 +19,7 @@ from .tables import Header, header_of, quoted
 class Tables:
     """What the tables say; a CSV of another form is mentioned and ignored."""
 
-    manifest: dict[str, Row] | None
+    manifest: dict[str, ManifestRow] | None
     features: Features | None
     others: dict[str, Header]
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from datasets.extractors import EXTRACTORS, Extractor, Fitted, FloatArray, load
+from datasets.extractors import EXTRACTORS, Extractor, Fitted, load
 from datasets.extractors.base import square_canvas
 from datasets.imports import services
 from datasets.models import Import
 from studies.models import Dataset
+from teaching.engine.arrays import FloatArray
 
 from .imports import import_by_command, source_folder
 

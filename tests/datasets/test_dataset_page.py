@@ -9,7 +9,7 @@ from django.db.models import ProtectedError
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from studies import services
+from datasets import services
 from studies.models import Dataset, Example
 from tests.builders import make_dataset, make_study
 

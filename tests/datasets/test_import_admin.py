@@ -227,7 +227,7 @@ def test_an_order_is_never_given_by_looking(pages, researcher):
 @pytest.mark.parametrize(
     ("order", "message"),
     [
-        ("explode", "There is no such order."),
+        ("explode", "There is no such action."),
         ("choose", "Choose one of the kinds of features"),
         ("resume", "does not need to be resumed"),
         ("skip", "does not need to be resumed"),

@@ -103,7 +103,7 @@ def test_a_size_that_cannot_be_had_is_refused_with_numbers(asked):
 
 def test_a_size_that_copies_stand_in_the_way_of_is_refused():
     labels, names = data(20, 20)
-    with pytest.raises(BadSplit, match="stay together leave fewer than 10 images of “cat”"):
+    with pytest.raises(BadSplit, match="stay together, fewer than 10 images of “cat” are left"):
         split_by_seed(
             labels, names, seed=1, evaluation_per_class=10, groups=[tuple(range(11)), (11, 20)]
         )

@@ -9,7 +9,7 @@ import numpy as np
 from analysis.charts.shapes import Drawing, Line
 from reproduction.experiment import Experiment
 from reproduction.progress import Screen
-from reproduction.report import Data, Figure, Section, Table
+from reproduction.report import Data, Figure, ReportTable, Section
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,11 @@ class Dice(Experiment):
             Section(
                 "Throws",
                 ["No more & no less."],
-                [Table("Eyes", ["", "1", "2", "3"], rows, "All of them.", data, [("throws", 3)])],
+                [
+                    ReportTable(
+                        "Eyes", ["", "1", "2", "3"], rows, "All of them.", data, [("throws", 3)]
+                    )
+                ],
                 [Figure(drawing, "A line.", Data("line", ["x"], [[1]]))],
             )
         ]

@@ -11,7 +11,7 @@ from reproduction.features import Labelled
 from reproduction.kinds import FITS, KINDS, OTHER, omniscient, probabilities
 from reproduction.predictions import ESTIMATORS, Predictions, binned, cross_entropy
 from reproduction.shares import share_of_way
-from reproduction.verdicts import Outcomes, cell_name, verdict
+from reproduction.verdicts import cell_name, verdict
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief
 from teaching.engine.learners.alternatives import PartialView
 
@@ -178,7 +178,7 @@ def outcomes_of(tracked, *, group=FITS, jedi=0.6, best=0.7):
         for teacher, mean in level.items()
         for seed in range(40)
     }
-    return verdict(Outcomes(Results(rows)), "beasts", one)
+    return verdict(Results(rows), "beasts", one)
 
 
 @pytest.mark.parametrize(

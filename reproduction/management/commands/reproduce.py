@@ -49,13 +49,13 @@ class Command(BaseCommand):
         experiment = experiment.prepared(folder)
         screen = Screen(partial(self.stdout.write, ending=""), self.stdout.isatty())
         results = runs.run(experiment, folder, processes=options["processes"], screen=screen)
-        told = report.Report(
+        finished = report.Report(
             title=experiment.title,
             sections=experiment.report(results),
             settings=experiment.settings(),
             software=report.versions(software_version()),
         )
-        return report.write(told, folder)
+        return report.write(finished, folder)
 
 
 def add_common_arguments(parser: ArgumentParser) -> None:
