@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reproduction.estimators import TEACHERS, WATCHED, Estimators, known
+from reproduction.estimators import PREDICTED, TEACHERS, Estimators, known
 from reproduction.experiment import BadExperiment, Results, Unit
 from reproduction.features import Labelled
 from reproduction.kinds import FITS, KINDS, OTHER, omniscient, probabilities
@@ -108,7 +108,7 @@ def test_every_teacher_gets_the_same_learner_and_as_many_examples(estimators):
     assert estimators.run(cells[0], 1) == rows[0]
     for cell, row in zip(cells, rows, strict=True):
         assert 0 <= row["evaluation"] <= 1
-        assert ("answers" in row) == (cell.rsplit(": ", 1)[1] in WATCHED)
+        assert ("answers" in row) == (cell.rsplit(": ", 1)[1] in PREDICTED)
 
 
 def test_learners_without_a_concept_have_no_omniscient_teacher(estimators):
