@@ -3,7 +3,8 @@
 from .datasets import Dataset, DatasetQuerySet, Example
 from .events import AuditEntry, SessionEvent
 from .participants import Participant, ParticipantQuerySet
-from .studies import Study, StudyQuerySet, StudyShare
+from .sharing import StudyQuerySet, StudyShare
+from .studies import Study
 from .tasks import LabelTask, LabelTaskQuerySet, Task
 from .versions import StudyVersion
 

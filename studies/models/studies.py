@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
-from django.db import models, transaction
-from django.db.models import Q
+from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,27 +15,8 @@ from .. import stages
 from ..keys import new_seed, new_token
 from ..texts import tidy
 from .datasets import Dataset
-from .versions import StudyVersion, Versioned
-
-
-class StudyQuerySet(models.QuerySet["Study"]):
-    """Who may see and change which studies: the one place that decides it."""
-
-    def visible_to(self, user: Any) -> StudyQuerySet:
-        """One's own and those shared with one; all for superusers."""
-        if user.is_superuser:
-            return self
-        return self.filter(Q(owner=user) | Q(pk__in=_shared_with(user))) if user.pk else self.none()
-
-    def editable_by(self, user: Any) -> StudyQuerySet:
-        if user.is_superuser:
-            return self
-        shared = _shared_with(user).filter(can_edit=True)
-        return self.filter(Q(owner=user) | Q(pk__in=shared)) if user.pk else self.none()
-
-
-def _shared_with(user: Any) -> Any:
-    return StudyShare.objects.filter(user=user).values("study")
+from .sharing import StudyQuerySet
+from .versions import Versioned
 
 
 class Study(Versioned, models.Model):
@@ -123,18 +102,18 @@ class Study(Versioned, models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="The study is full when so many have finished or are taking part. Empty: no limit.",
+        help_text="The study is full when this many have finished or are taking part. Empty: no limit.",
     )
     session_hours = models.PositiveSmallIntegerField(
         "hours until a session expires",
         default=24,
         validators=[MinValueValidator(1)],
-        help_text="A worker who was not seen for so long counts as having abandoned the session.",
+        help_text="A worker who has not been seen for this long counts as having abandoned the session.",
     )
     shows_score = models.BooleanField(
         "show the score",
         default=True,
-        help_text="Whether the last page tells the evaluation accuracy.",
+        help_text="Whether the last page shows the evaluation accuracy.",
     )
     completion_code = models.CharField(
         max_length=60,
@@ -168,12 +147,12 @@ class Study(Versioned, models.Model):
         "images in the first round",
         default=2,
         validators=[MinValueValidator(2)],
-        help_text="Every trial begins with so many; each round that is restored adds one.",
+        help_text="Every trial begins with this many; each round that is restored adds one.",
     )
     memory_max_length = models.PositiveSmallIntegerField(
         "images in the last round",
         default=9,
-        help_text="A trial ends with the first mistake, or when so many are restored.",
+        help_text="A trial ends with the first mistake, or when this many are restored.",
     )
     memory_extra_seconds = models.FloatField(
         "seconds beyond one per image",
@@ -209,7 +188,8 @@ class Study(Versioned, models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="How many completed workers you want for each teacher. It closes nothing by itself.",
+        help_text="How many completed workers you want for each teacher. The monitor shows it; the study stays "
+        "open beyond it.",
     )
     cold_start = models.PositiveSmallIntegerField(
         "random images at first",
@@ -287,14 +267,14 @@ class Study(Versioned, models.Model):
         "webhook",
         max_length=500,
         blank=True,
-        help_text="Told by a signed request whenever a live participant has finished. Begin it with https://",
+        help_text="Receives a signed request whenever a live participant finishes. Begin it with https://",
     )
     webhook_secret = models.CharField(max_length=40, default=new_token, editable=False)
     attention_checks = models.PositiveSmallIntegerField(
         default=0,
         validators=[MaxValueValidator(10)],
-        help_text="Images among the evaluation that say which button to press. They count for nothing but "
-        "attention. The paper has none.",
+        help_text="Images in the evaluation that say which button to press. They are not scored and "
+        "only show attention. The paper has none.",
     )
     reward = models.DecimalField(
         "pay for taking part",
@@ -303,7 +283,7 @@ class Study(Versioned, models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text="What each worker is paid for a completed session. The top of the evaluation gets as much again.",
+        help_text="What each worker is paid for a completed session. The top of the evaluation is paid double.",
     )
     currency = models.CharField(
         max_length=3,
@@ -318,7 +298,7 @@ class Study(Versioned, models.Model):
         help_text="The top of the evaluation accuracies; ties at the edge are included.",
     )
 
-    objects = StudyQuerySet.as_manager()
+    objects = StudyQuerySet["Study"].as_manager()
 
     class Meta:
         verbose_name_plural = "studies"
@@ -327,22 +307,8 @@ class Study(Versioned, models.Model):
     def __str__(self) -> str:
         return self.title
 
-    def save(self, *args: Any, **options: Any) -> None:
-        """A change of what sessions are made of becomes a version of its own, in the same transaction."""
-        with transaction.atomic():
-            if not self._state.adding:
-                options.setdefault("update_fields", self._settable())
-            super().save(*args, **options)
-            self.refresh_from_db(fields=self.KEPT_BY_THE_SERVER)
-            if self.current_version:
-                StudyVersion.freeze(self)
-
     def get_absolute_url(self) -> str:
         return reverse("entry", args=[self.slug])
-
-    def _settable(self) -> list[str]:
-        fields = [field for field in self._meta.concrete_fields if not field.primary_key]
-        return [field.name for field in fields if field.name not in self.KEPT_BY_THE_SERVER]
 
     def clean(self) -> None:
         """Checks the fields together. What only a later module can judge, that module's stage judges."""
@@ -376,24 +342,3 @@ class Study(Versioned, models.Model):
         if self.max_participants is None:
             return False
         return self.participants.live().occupying(self.cutoff).count() >= self.max_participants
-
-
-class StudyShare(models.Model):
-    """A colleague who may see a study, or change it too."""
-
-    study = models.ForeignKey(Study, models.CASCADE, related_name="shares")
-    user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.CASCADE, related_name="shared_studies"
-    )
-    can_edit = models.BooleanField(
-        default=False, help_text="May change the study and its people, not only look."
-    )
-
-    class Meta:
-        verbose_name = "colleague"
-        constraints = [
-            models.UniqueConstraint(fields=["study", "user"], name="one_share_per_colleague")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.user} ({'edit' if self.can_edit else 'read'})"

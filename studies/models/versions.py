@@ -5,10 +5,10 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 
 from .datasets import Dataset
 
@@ -64,6 +64,7 @@ class Versioned(models.Model):
     """What a study knows about its own versions."""
 
     CONFIGURATION: ClassVar[tuple[str, ...]]
+    KEPT_BY_THE_SERVER: ClassVar[tuple[str, ...]]
     if TYPE_CHECKING:
         dataset: Any
         memory_trials: Any
@@ -75,6 +76,20 @@ class Versioned(models.Model):
 
     class Meta:
         abstract = True
+
+    def save(self, *args: Any, **options: Any) -> None:
+        """A change of what sessions are made of becomes a version of its own, in the same transaction."""
+        with transaction.atomic():
+            if not self._state.adding:
+                options.setdefault("update_fields", self._settable())
+            super().save(*args, **options)
+            self.refresh_from_db(fields=self.KEPT_BY_THE_SERVER)
+            if self.current_version:
+                StudyVersion.freeze(cast("Study", self))
+
+    def _settable(self) -> list[str]:
+        fields = [field for field in self._meta.concrete_fields if not field.primary_key]
+        return [field.name for field in fields if field.name not in self.KEPT_BY_THE_SERVER]
 
     def configuration(self) -> dict[str, Any]:
         """The settings that sessions are made of, as JSON."""
