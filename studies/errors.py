@@ -30,7 +30,7 @@ class StudyFull(SessionError):
     status = HTTPStatus.FORBIDDEN
     code = "study_full"
     message = (
-        "All places of this study are taken. Please return the task on the platform you came from."
+        "All places in this study are taken. Please return the task on the platform you came from."
     )
 
 
@@ -69,4 +69,4 @@ class SessionOver(SessionError):
 class StateNotAllowed(SessionError):
     status = HTTPStatus.CONFLICT
     code = "state_not_allowed"
-    message = "A study in this state cannot be brought into that one."
+    message = "A study cannot go from its state to that one."

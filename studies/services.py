@@ -189,10 +189,14 @@ def _keeps_answers(participant: Participant) -> bool:
     return has_withdrawn and not withdrawal.deletes(participant)
 
 
+def refuse_if_expired(participant: Participant) -> None:
+    if participant.has_expired:
+        raise SessionOver("This session has expired, because it was left for too long.")
+
+
 def touch(participant: Participant) -> None:
     """Notes that the participant was here; refuses a session that has expired."""
-    if participant.has_expired:
-        raise SessionOver("This session has expired because nobody was here for a long time.")
+    refuse_if_expired(participant)
     now = timezone.now()
     if participant.is_under_way and now - participant.last_seen_at > LAST_SEEN_STEP:
         Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
@@ -200,8 +204,7 @@ def touch(participant: Participant) -> None:
 
 def record_answer(*, participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
     """Takes the answer to a position, once: the feedback and the state after it."""
-    if participant.has_expired:
-        raise SessionOver("This session has expired because nobody was here for a long time.")
+    refuse_if_expired(participant)
     if not participant.is_under_way or position != participant.position:
         return _repeat(participant, position, payload)
     stage = stages.named(participant.stage)

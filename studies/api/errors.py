@@ -1,6 +1,7 @@
 """Every error of the API in one form."""
 
 import logging
+import sqlite3
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -12,6 +13,11 @@ from rest_framework.response import Response
 from studies.errors import InvalidAnswer, SessionError
 
 logger = logging.getLogger(__name__)
+
+# Classes of Postgres' error codes: connections, transactions in each other's way, too many connections, locks, and a
+# server that stops or starts or has cancelled a statement.
+CONNECTION_EXCEPTION = "08"
+WORTH_WAITING_FOR = (CONNECTION_EXCEPTION, "40", "53300", "55P03", "57")
 
 
 def error_body(code: str, message: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -51,9 +57,13 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
 
 def is_busy(error: OperationalError) -> bool:
     """Whether waiting helps: a lock or a connection was not to be had in time. A missing table is another matter."""
-    return any(
-        word in str(error).lower() for word in ("lock", "timeout", "timed out", "connection")
-    )
+    cause = error.__cause__
+    if isinstance(cause, sqlite3.Error):
+        # The low byte is the kind of error; the rest says more about it.
+        return cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    # Postgres says nothing more when it could not even be reached.
+    state = getattr(cause, "sqlstate", None) or CONNECTION_EXCEPTION
+    return state.startswith(WORTH_WAITING_FOR)
 
 
 def _by_field(detail: Any) -> dict[str, Any]:
