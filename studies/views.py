@@ -1,8 +1,11 @@
 """The pages of a worker: the entry, the session's shell, and the images of a session."""
 
+import json
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -110,8 +113,11 @@ def _cookie_name(study: Study) -> str:
 def session(request: HttpRequest, token: str) -> HttpResponse:
     """The shell of the worker's page; everything else comes through the API."""
     participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
+    scripts = {stage.name: static(stage.script) for stage in stages.flow()}
     context = {
         "study": participant.study,
+        "scripts": scripts,
+        "scripts_json": json.dumps(scripts),
         "api_url": reverse("api-session", args=[participant.token]),
         "min_width": MIN_WIDTH,
         "min_height": MIN_HEIGHT,

@@ -60,6 +60,12 @@ def test_a_session_goes_through_it(study, place):
     assert participant.teaching_gain is not None
 
 
+def test_the_workers_page_loads_its_module(study):
+    text = Client().get(Worker(study).participant.get_absolute_url()).content.decode()
+    assert '<link rel="modulepreload" href="/static/js/worker/quiz.js">' in text
+    assert "&quot;quiz&quot;: &quot;/static/js/worker/quiz.js&quot;" in text
+
+
 def test_its_answers_are_checked_and_taken_once(study):
     worker = Worker(study)
     position = worker.go_to("quiz")["position"]

@@ -24,7 +24,7 @@ function declineDialog() {
 }
 
 /** @param {import("./api.js").State} state */
-export async function takeConsent({ task }, { api }) {
+export default async function takeConsent({ task }, { api }) {
   const agree = button("consent-agree", "I agree to take part");
   const decline = quietButton("consent-decline", "No, thank you");
   const { dialog, leave } = declineDialog();

@@ -10,7 +10,7 @@ import { pause } from "./timing.js";
 const PRESS_SEEN_MS = 140;
 
 /** @param {import("./api.js").State} state */
-export async function takeEvaluationItem(state, context) {
+export default async function takeEvaluationItem(state, context) {
   const { session, task } = state;
   if (task.last_feedback) await showFeedback(task.last_feedback, context, task);
   if (task.item === 1) await introduce(state, context);

@@ -2,28 +2,23 @@
 
 import { createApi, ApiError } from "./api.js";
 import { checkDevice } from "./check.js";
-import { takeConsent } from "./consent.js";
 import { showNote } from "./dom.js";
 import { showDone, showNotFound, showOver, showProblem } from "./done.js";
-import { takeEvaluationItem } from "./evaluation.js";
 import { createEvents } from "./events.js";
-import { takeMemoryRound } from "./memory.js";
 import { createOverlay } from "./overlay.js";
 import { showProgress } from "./progress.js";
 import { createTab } from "./tab.js";
-import { takeTeachingStep } from "./teaching.js";
 import { createWithdrawal } from "./withdraw.js";
 
-const TASKS = {
-  consent: takeConsent,
-  memory: takeMemoryRound,
-  teaching: takeTeachingStep,
-  evaluation: takeEvaluationItem,
-};
+/** Every stage brings a module whose default export takes a state, shows its task and returns the state after it. */
+async function loadTasks(scripts) {
+  const tasks = Object.entries(scripts).map(async ([kind, address]) => [kind, (await import(address)).default]);
+  return Object.fromEntries(await Promise.all(tasks));
+}
 
 /** The device is looked at once after consent; on a later load only a fault is worth a screen. */
 function isFirstAfterConsent({ session, task }) {
-  return task.kind === "memory" && session.stages.every((stage) => stage.done === 0);
+  return task.kind === session.stages[0].name && session.stages.every((stage) => stage.done === 0);
 }
 
 async function takeTask(state, context) {
@@ -31,7 +26,7 @@ async function takeTask(state, context) {
     await checkDevice(state, context, { isFirst: isFirstAfterConsent(state) });
     context.isChecked = true;
   }
-  return TASKS[state.task.kind](state, context);
+  return context.tasks[state.task.kind](state, context);
 }
 
 /** A page that fell behind (a second tab, a lost reply) catches up with the server. */
@@ -42,8 +37,10 @@ async function catchUp(error, { api }) {
   return state;
 }
 
-async function takePart(context) {
-  let state = await context.api.load();
+async function takePart(scripts, others) {
+  const [first, tasks] = await Promise.all([others.api.load(), loadTasks(scripts)]);
+  const context = { ...others, tasks };
+  let state = first;
   while (state.task.kind !== "done") {
     state = await takeTask(state, context).catch((error) => catchUp(error, context));
   }
@@ -59,7 +56,7 @@ function showEnd(error) {
   }
 }
 
-const { apiUrl, minWidth, minHeight } = document.getElementById("stage").dataset;
+const { apiUrl, minWidth, minHeight, scripts } = document.getElementById("stage").dataset;
 const events = createEvents(apiUrl);
 const overlay = events.watching(createOverlay());
 const withdrawal = createWithdrawal();
@@ -68,11 +65,11 @@ const api = createApi(apiUrl, {
   onState({ session, task }) {
     events.at(task);
     showProgress(session);
-    withdrawal.at(session.stage);
+    withdrawal.at(session);
   },
 });
 withdrawal.serve(api);
-takePart({
+takePart(JSON.parse(scripts), {
   api,
   device: { minWidth: Number(minWidth), minHeight: Number(minHeight) },
   isChecked: false,

@@ -175,7 +175,7 @@ async function showMemoryFeedback(feedback, next) {
 }
 
 /** @param {import("./api.js").State} state */
-export async function takeMemoryRound(state, context) {
+export default async function takeMemoryRound(state, context) {
   const { api, tab } = context;
   let { task } = state;
   let hasJustSeen = false;

@@ -5,7 +5,7 @@ import { showFeedback } from "./feedback.js";
 import { introduce } from "./intro.js";
 
 /** @param {import("./api.js").State} state */
-export async function takeTeachingStep(state, context) {
+export default async function takeTeachingStep(state, context) {
   const { session, task } = state;
   if (task.last_feedback) await showFeedback(task.last_feedback, context, task);
   if (task.step === 1) await introduce(state, context);

@@ -2,9 +2,6 @@
 
 import { button, el, pressed, quietButton } from "./dom.js";
 
-/** Before consent there is nothing to withdraw from, and after the end nothing any more. */
-const STAGES = new Set(["memory", "teaching", "evaluation"]);
-
 const FATE = {
   deleted: "Everything you did here is deleted at once and cannot be brought back.",
   kept: "What you have answered so far is kept. Nothing more is asked of you.",
@@ -68,8 +65,9 @@ export function createWithdrawal() {
 
   return {
     serve: (api) => link.addEventListener("click", () => offer(api)),
-    at(stage) {
-      link.hidden = !STAGES.has(stage);
+    /** Before consent there is nothing to withdraw from yet, and after the end there is nothing left. */
+    at({ stage, stages }) {
+      link.hidden = !stages.some(({ name }) => name === stage);
     },
   };
 }
