@@ -104,6 +104,6 @@ def test_a_teacher_that_cannot_serve_so_large_a_pool_is_refused():
         Example(dataset=dataset, split="teaching", pool_index=row, label=1)
         for row in range(10, 10_001)
     )
-    with pytest.raises(ValidationError, match="eer serves pools of up to 10000 images"):
+    with pytest.raises(ValidationError, match="EER serves pools of up to 10000 images"):
         make_study(dataset=dataset, arms="jedi,eer")
     make_study(dataset=dataset, arms="jedi,imt,rt")
