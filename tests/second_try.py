@@ -9,7 +9,7 @@ def pytest_terminal_summary(
     """With `--last-failed`, everything that runs has failed the time before."""
     failed = names_of(terminalreporter, "failed", "error")
     passed = names_of(terminalreporter, "passed") - failed
-    if config.getoption("lf") and failed | passed:
+    if config.getoption("lf", False) and failed | passed:
         terminalreporter.section("needed a second try", yellow=True, bold=True)
         for verdict, names in {"passed": passed, "failed again": failed}.items():
             for name in sorted(names):

@@ -18,10 +18,15 @@ from tests.worker import Worker
 from .chromium import running_chromium
 from .researcher import MAKE_A_RESEARCHER
 from .visitor import Visitor
-from .webdriver.firefox import running_firefox
-from .webdriver.webkit import running_webkit
+from .webdriver.context import running
+from .webdriver.firefox import start_firefox
+from .webdriver.webkit import start_webkit
 
-ENGINES = {"chromium": running_chromium, "firefox": running_firefox, "webkit": running_webkit}
+ENGINES = {
+    "chromium": running_chromium,
+    "firefox": lambda: running(start_firefox),
+    "webkit": lambda: running(start_webkit),
+}
 
 DESKTOP: dict[str, Any] = {"viewport": {"width": 1280, "height": 800}}
 PHONE: dict[str, Any] = {
@@ -119,7 +124,7 @@ def visit(site: Site, browser: Browser) -> Iterator[Visit]:
 
     yield open_browser
     for visitor in visitors:
-        visitor.hear_out()
+        visitor.collect_reports()
     faults = [fault for visitor in visitors for fault in visitor.faults]
     for visitor in visitors:
         visitor.context.close()

@@ -93,7 +93,7 @@ def gain_row(site: Site, slug: str, token: str) -> dict[str, str]:
     return next(row for row in table if row["participant"] == code)
 
 
-def let_it_expire(site: Site, token: str) -> None:
+def expire_session(site: Site, token: str) -> None:
     """Sets the clock of a session back, as if nobody had been there for a year."""
     with closing(sqlite3.connect(site.data_dir / "db.sqlite3", timeout=20)) as database, database:
         database.execute(

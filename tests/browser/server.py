@@ -12,7 +12,7 @@ from http.client import HTTPException
 from tests.site import ROOT, HttpClient, Site, free_port
 
 
-class MortalServer:
+class KillableServer:
     """The product's gunicorn, with all of its processes in one group."""
 
     def __init__(self, site: Site) -> None:
@@ -45,8 +45,8 @@ class MortalServer:
 
 
 @contextmanager
-def mortal_server(site: Site) -> Iterator[MortalServer]:
-    server = MortalServer(site)
+def killable_server(site: Site) -> Iterator[KillableServer]:
+    server = KillableServer(site)
     try:
         server.wait_until_ready()
         yield server

@@ -10,7 +10,7 @@ from tests.site import Site
 
 from . import records
 from .conftest import LONG_DISPLAY, PHONE, Join, MakeStudy, Visit
-from .hands import Keyboard
+from .input_methods import Keyboard
 from .visitor import Visitor
 
 AXE = Axe()
@@ -65,12 +65,12 @@ class Opener:
 
     def entry_expired(self, visitor: Visitor) -> None:
         worker = self.join("consent", PROLIFIC_PID="too late")
-        records.let_it_expire(self.site, worker.token)
+        records.expire_session(self.site, worker.token)
         visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=too+late")
 
     def over(self, visitor: Visitor) -> None:
         worker = self.join("memory")
-        records.let_it_expire(self.site, worker.token)
+        records.expire_session(self.site, worker.token)
         with visitor.expecting("410"):
             visitor.open(f"/w/{worker.token}/")
             visitor.see("over")
@@ -278,7 +278,8 @@ def test_a_drag_that_is_cancelled_changes_nothing(at: Opener) -> None:
     box = visitor.page.locator(".tile-handle").first.bounding_box()
     mouse.move(box["x"] + 20, box["y"] + 20)
     mouse.down()
-    mouse.move(box["x"] + 300, box["y"] + 20, steps=4)
+    for distance in (90, 160, 230, 300):
+        mouse.move(box["x"] + distance, box["y"] + 20)
     visitor.page.keyboard.press("Escape")
     mouse.up()
     assert visitor.tiles() == before

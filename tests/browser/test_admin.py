@@ -24,6 +24,7 @@ def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit
     visitor.page.fill("#id_new_password1", PASSWORD)
     visitor.page.fill("#id_new_password2", PASSWORD)
     visitor.page.click("button[type=submit]")
+    visitor.page.wait_for_selector("#id_username")
     sign_in(visitor, "researcher")
     assert "Your studies" in visitor.text("#content")
 
@@ -77,8 +78,8 @@ def test_every_page_of_the_admin_keeps_to_the_policy(
     study(owner=NAME)
     visitor = visit(color_scheme=scheme)
     sign_in(visitor)
-    links = visitor.page.eval_on_selector_all(
-        "#content a[href^='/admin/']", "links => links.map((link) => link.getAttribute('href'))"
+    links = visitor.page.locator("#content a[href^='/admin/']").evaluate_all(
+        "links => links.map((link) => link.getAttribute('href'))"
     )
     lists = sorted({link for link in links if link.count("/") == 4})
     assert "/admin/studies/study/" in lists
@@ -101,6 +102,7 @@ def test_a_study_that_cannot_be_filled_is_refused_with_the_reason(
     visitor.page.get_by_role("link", name="Too few images").click()
     visitor.page.fill("#id_evaluation_size", "100")
     visitor.page.click("[name=_continue]")
+    visitor.page.wait_for_selector(".errornote")
     assert "20" in visitor.text(".field-evaluation_size .errorlist")
     visitor.page.fill("#id_evaluation_size", "10")
     visitor.page.click("[name=_continue]")

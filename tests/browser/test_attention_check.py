@@ -3,7 +3,7 @@
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit
-from .hands import Keyboard
+from .input_methods import Keyboard
 
 ONE_CHECK = {"evaluation_size": 2, "attention_checks": 1}
 
@@ -13,7 +13,7 @@ def test_an_attention_check_asks_for_a_class_and_ordinary_pictures_do_not(
 ) -> None:
     worker = join("evaluation", study(**ONE_CHECK), answers=1)
     visitor = visit(f"/w/{worker.token}/")
-    hands, state = Keyboard(visitor), worker.get().json()
+    keyboard, state = Keyboard(visitor), worker.get().json()
     asked = []
     while state["task"]["kind"] == "evaluation":
         position, told = state["task"]["position"], state["task"]["instruction"]
@@ -26,7 +26,9 @@ def test_an_attention_check_asks_for_a_class_and_ordinary_pictures_do_not(
         assert question.evaluate("node => node === document.activeElement")
         assert visitor.text("#counter") == f"Picture {state['task']['item']} of 3"
         visitor.look_at_the_picture()
-        hands.choose(1 + state["session"]["classes"].index(told or state["session"]["classes"][0]))
+        keyboard.choose(
+            1 + state["session"]["classes"].index(told or state["session"]["classes"][0])
+        )
         visitor.next_screen(screen)
         asked.append(told)
         state = worker.get().json()

@@ -84,7 +84,7 @@ def test_who_was_away_for_too_long_is_told_so(
     site: Site, visit: Visit, join: Join, study: MakeStudy
 ) -> None:
     worker = join("memory", study(), **PROLIFIC | {"PROLIFIC_PID": "late"})
-    records.let_it_expire(site, worker.token)
+    records.expire_session(site, worker.token)
     visitor = visit(f"/s/{study()}/?PROLIFIC_PID=late")
     assert door_of(visitor) == "expired"
     assert "too long" in visitor.text("[data-screen]")

@@ -8,7 +8,7 @@ from tests.site import Site
 
 from . import records
 from .conftest import DESKTOP, PHONE, MakeStudy, Visit
-from .hands import Finger, Hands, Keyboard, Mouse
+from .input_methods import InputMethod, Keyboard, Mouse, Touch
 from .visitor import Visitor
 
 # Restored in turn: two pictures, three pictures; then the second trial ends at once.
@@ -28,9 +28,9 @@ class Given:
 class Journey:
     """Goes from screen to screen as a person does, by what is in sight."""
 
-    def __init__(self, visitor: Visitor, hands: Hands) -> None:
+    def __init__(self, visitor: Visitor, method: InputMethod) -> None:
         self.visitor = visitor
-        self.hands = hands
+        self.method = method
         self.given = Given()
 
     def take(self, link: str) -> Given:
@@ -43,21 +43,21 @@ class Journey:
         return self.given
 
     def entry(self, _: int) -> None:
-        self.hands.press("#entry-begin")
+        self.method.press("#entry-begin")
 
     def consent(self, _: int) -> None:
-        self.hands.press("#consent-agree")
+        self.method.press("#consent-agree")
 
     def check(self, _: int) -> None:
-        self.hands.press("#check-continue:enabled")
+        self.method.press("#check-continue:enabled")
 
     def intro_memory(self, _: int) -> None:
-        self.hands.press("#intro-begin")
+        self.method.press("#intro-begin")
 
     intro_teaching = intro_evaluation = intro_memory
 
     def memory_ready(self, _: int) -> None:
-        self.hands.press("#memory-show:enabled")
+        self.method.press("#memory-show:enabled")
 
     def memory_display(self, _: int) -> None:
         """Looks; the pictures go by themselves."""
@@ -66,34 +66,34 @@ class Journey:
         shown = self.visitor.shown_order(position)
         is_right = RIGHT_ROUNDS[len(self.given.orders)]
         self.given.orders[position] = shown if is_right else shown[::-1]
-        self.hands.arrange(self.given.orders[position])
-        self.hands.press("#memory-submit")
+        self.method.arrange(self.given.orders[position])
+        self.method.press("#memory-submit")
 
     def memory_feedback(self, _: int) -> None:
-        self.hands.press("#feedback-continue")
+        self.method.press("#feedback-continue")
 
     def teaching(self, position: int) -> None:
         choice = PATTERN[len(self.given.labels) % len(PATTERN)]
         self.visitor.look_at_the_picture()
         self.given.labels[position] = self.visitor.classes()[choice - 1]
-        self.hands.choose(choice)
+        self.method.choose(choice)
 
     evaluation = teaching
 
     def teaching_feedback(self, position: int) -> None:
         self.given.verdicts[position] = self.visitor.text("#feedback-label")
-        self.hands.press("#feedback-continue")
+        self.method.press("#feedback-continue")
 
 
 @pytest.mark.parametrize(
-    ("hands", "device"), [(Mouse, DESKTOP), (Finger, PHONE), (Keyboard, DESKTOP)]
+    ("method", "device"), [(Mouse, DESKTOP), (Touch, PHONE), (Keyboard, DESKTOP)]
 )
 def test_a_whole_session_is_stored_as_it_was_done(
-    hands: type[Hands], device: dict, site: Site, visit: Visit, study: MakeStudy
+    method: type[InputMethod], device: dict, site: Site, visit: Visit, study: MakeStudy
 ) -> None:
     slug = study(memory_max_length=3, completion_code="C0FFEE")
     visitor = visit(**device)
-    given = Journey(visitor, hands(visitor)).take(f"/s/{slug}/")
+    given = Journey(visitor, method(visitor)).take(f"/s/{slug}/")
 
     token = visitor.token
     assert visitor.text("#completion-code") == "C0FFEE"

@@ -1,6 +1,8 @@
 """A bad network, a lost reply, a dead server: the page says so kindly, goes on by itself, and loses nothing."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from playwright.sync_api import Route
 
@@ -8,15 +10,11 @@ from tests.site import Site
 
 from . import records
 from .conftest import AtQuestion, Join, Visit
-from .server import mortal_server
+from .server import killable_server
 from .visitor import Visitor
 
 TROUBLE = r"Failed to load resource|ERR_"
 BUSY = {"error": {"code": "busy", "message": "Send it again.", "fields": {}}}
-
-
-def see_trouble_go(visitor: Visitor) -> None:
-    visitor.page.wait_for_selector("#trouble", state="hidden")
 
 
 def lose_the_reply(route: Route) -> None:
@@ -25,7 +23,15 @@ def lose_the_reply(route: Route) -> None:
     route.abort()
 
 
-def assert_answered_once(site: Site, visitor: Visitor, position: int, label: str) -> None:
+@contextmanager
+def answering(site: Site, visitor: Visitor, choice: int, fault: str = TROUBLE) -> Iterator[None]:
+    """Whatever happens to the answer on its way, the feedback comes in the end and one answer is stored."""
+    position, label = visitor.position, visitor.classes()[choice - 1]
+    with visitor.expecting(fault):
+        visitor.page.click(f"#choice-{choice}")
+        yield
+        visitor.see_position("teaching-feedback", position)
+        visitor.page.wait_for_selector("#trouble", state="hidden")
     assert records.given_labels(site, visitor.token) == {position: label}
 
 
@@ -33,37 +39,28 @@ def test_without_a_network_the_page_waits_kindly_and_goes_on_by_itself(
     site: Site, at_question: AtQuestion
 ) -> None:
     visitor = at_question()
-    position, label = visitor.position, visitor.classes()[0]
-    with visitor.expecting(TROUBLE):
-        visitor.context.set_offline(True)
-        visitor.page.click("#choice-1")
+    visitor.context.set_offline(True)
+    with answering(site, visitor, 1):
         visitor.page.wait_for_selector("#trouble[open]")
         assert "Your answers are safe" in visitor.text("#trouble")
         assert visitor.page.evaluate("document.activeElement.id") == "trouble-retry"
         visitor.page.keyboard.press("Escape")
         assert visitor.page.is_visible("#trouble")
         visitor.context.set_offline(False)
-        visitor.see("teaching-feedback")
-        see_trouble_go(visitor)
     assert visitor.page.evaluate("document.activeElement.id") == "feedback-continue"
-    assert_answered_once(site, visitor, position, label)
 
 
 def test_a_request_that_fails_once_is_sent_again_without_a_word(
     site: Site, at_question: AtQuestion
 ) -> None:
     visitor = at_question()
-    position, label = visitor.position, visitor.classes()[1]
     visitor.page.route("**/answers/", lambda route: route.abort(), times=1)
-    with visitor.expecting(TROUBLE):
-        visitor.page.click("#choice-2")
-        visitor.see("teaching-feedback")
-    assert_answered_once(site, visitor, position, label)
+    with answering(site, visitor, 2):
+        pass
 
 
 def test_an_answer_whose_reply_is_lost_counts_once(site: Site, at_question: AtQuestion) -> None:
     visitor = at_question()
-    position, label = visitor.position, visitor.classes()[0]
     lost: list[str] = []
 
     def note_and_lose_the_reply(route: Route) -> None:
@@ -71,13 +68,11 @@ def test_an_answer_whose_reply_is_lost_counts_once(site: Site, at_question: AtQu
         lose_the_reply(route)
 
     visitor.page.route("**/answers/", note_and_lose_the_reply, times=2)
-    with visitor.expecting(TROUBLE):
-        visitor.page.click("#choice-1")
-        visitor.see("teaching-feedback")
+    with answering(site, visitor, 1):
+        pass
     assert len(lost) == 2
     sent = [r.post_data for r in visitor.requests if r.url.endswith("/answers/")]
     assert sent == [lost[0]] * 3, "the very same request must be sent again"
-    assert_answered_once(site, visitor, position, label)
     (first, *_) = records.teaching_steps(site, visitor.token)
     assert visitor.text("#feedback-label") == first.label
 
@@ -110,31 +105,23 @@ def test_a_lost_reply_to_the_display_still_shows_the_pictures(
 
 def test_a_busy_server_is_asked_again(site: Site, at_question: AtQuestion) -> None:
     visitor = at_question()
-    position, label = visitor.position, visitor.classes()[0]
     visitor.page.route("**/answers/", lambda route: route.fulfill(status=503, json=BUSY), times=2)
-    with visitor.expecting("503"):
-        visitor.page.click("#choice-1")
-        visitor.see("teaching-feedback")
-    assert_answered_once(site, visitor, position, label)
+    with answering(site, visitor, 1, fault="503"):
+        pass
 
 
 def test_a_person_need_not_wait_for_the_next_attempt(site: Site, at_question: AtQuestion) -> None:
     visitor = at_question()
-    position, label = visitor.position, visitor.classes()[0]
 
     def ask_for_patience(route: Route) -> None:
         # Longer than a test waits for anything: what comes sooner has come of the press.
         route.fulfill(status=503, headers={"Retry-After": "60"}, json=BUSY)
 
     visitor.page.route("**/answers/", ask_for_patience, times=1)
-    with visitor.expecting("503"):
-        visitor.page.click("#choice-1")
+    with answering(site, visitor, 1, fault="503"):
         visitor.page.wait_for_selector("#trouble[open]")
         assert re.search(r"in \d\d s", visitor.text("#trouble-countdown"))
         visitor.page.click("#trouble-retry")
-        visitor.see("teaching-feedback")
-        see_trouble_go(visitor)
-    assert_answered_once(site, visitor, position, label)
 
 
 def test_a_page_that_opens_without_its_server_goes_on_when_it_is_back(
@@ -151,17 +138,13 @@ def test_a_page_that_opens_without_its_server_goes_on_when_it_is_back(
 def test_the_session_goes_on_when_a_killed_server_is_started_again(
     site: Site, at_question: AtQuestion
 ) -> None:
-    with mortal_server(site) as server:
+    with killable_server(site) as server:
         visitor = at_question(port=server.port)
-        position, label = visitor.position, visitor.classes()[1]
+        position = visitor.position
         server.kill()
-        with visitor.expecting(TROUBLE):
-            visitor.page.click("#choice-2")
+        with answering(site, visitor, 2):
             visitor.page.wait_for_selector("#trouble[open]")
             server.start()
-            visitor.see("teaching-feedback")
-            see_trouble_go(visitor)
-        assert_answered_once(site, visitor, position, label)
         visitor.page.click("#feedback-continue")
         visitor.look_at_the_picture()
         visitor.page.click("#choice-1")

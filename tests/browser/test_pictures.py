@@ -7,7 +7,7 @@ from tests.site import Site
 
 from . import records
 from .conftest import LONG_DISPLAY, AtQuestion, Join, MakeStudy, Visit
-from .hands import Mouse
+from .input_methods import Mouse
 from .visitor import Visitor
 
 FAILED = r"Failed to load resource|ERR_"
@@ -70,7 +70,7 @@ def test_two_pictures_are_shown_for_three_seconds_with_the_settings_of_the_paper
     assert "for 3 seconds" in visitor.text("[data-screen]")
     visitor.page.click("#memory-show:enabled")
     visitor.see("memory-recall")
-    assert not visitor.page.query_selector("[data-screen=memory-display]")
+    assert visitor.page.locator("[data-screen=memory-display]").count() == 0
     Mouse(visitor).arrange(visitor.shown_order(position))
     visitor.page.click("#memory-submit")
     visitor.see("memory-feedback")

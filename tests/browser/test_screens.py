@@ -24,7 +24,7 @@ def test_a_worker_may_decline_and_nothing_is_kept(
     assert records.memory_rounds(site, visitor.token) == []
     visitor.page.reload()
     visitor.see("declined")
-    assert not visitor.page.query_selector("#completion-code, #return-link")
+    assert visitor.page.locator("#completion-code, #return-link").count() == 0
 
 
 def test_the_consent_text_is_the_researchers_own_and_stays_plain_text(
@@ -66,7 +66,7 @@ def test_a_code_can_be_copied_where_the_clipboard_is_refused(
 ) -> None:
     worker = join("done", study(completion_code="C0FFEE42"))
     visitor = visit()
-    visitor.page.add_init_script("navigator.clipboard.writeText = () => Promise.reject();")
+    visitor.context.add_init_script("navigator.clipboard.writeText = () => Promise.reject();")
     visitor.open(f"/w/{worker.token}/")
     visitor.page.click("#copy-code")
     visitor.announced("Copied")
@@ -75,7 +75,7 @@ def test_a_code_can_be_copied_where_the_clipboard_is_refused(
 def test_a_study_may_keep_the_score_to_itself(visit: Visit, join: Join, study: MakeStudy) -> None:
     visitor = visit(f"/w/{join('done', study(shows_score=False)).token}/")
     visitor.see("done")
-    assert not visitor.page.query_selector("#score")
+    assert visitor.page.locator("#score").count() == 0
     assert "You may close this page" in visitor.text("#next-step")
 
 
@@ -149,7 +149,7 @@ def test_an_answer_before_the_picture_can_be_seen_is_not_taken(
 
 def test_an_expired_session_says_that_it_is_over(site: Site, at_question: AtQuestion) -> None:
     visitor = at_question("teaching")
-    records.let_it_expire(site, visitor.token)
+    records.expire_session(site, visitor.token)
     with visitor.expecting("410"):
         visitor.page.click("#choice-1")
         visitor.see("over")

@@ -51,11 +51,10 @@ def test_no_page_no_reply_and_no_store_knows_the_label_before_the_answer(
     assert not any(name in json.dumps(state) for name in classes)
     assert not any(f'"{word}"' in json.dumps(state) for word in LATE_WORDS)
 
-    assert visitor.page.locator("#choice-1, #choice-2").count() == 2
-    visitor.page.eval_on_selector_all(
-        "#choice-1, #choice-2", "buttons => buttons.forEach((button) => button.remove())"
-    )
-    html = visitor.page.content()
+    buttons = visitor.page.locator("#choice-1, #choice-2")
+    assert buttons.count() == 2
+    buttons.evaluate_all("buttons => buttons.forEach((button) => button.remove())")
+    html = visitor.page.inner_html("html")
     assert not any(name in html for name in classes)
     assert not any(name in visitor.page.evaluate(STORES) for name in classes)
 

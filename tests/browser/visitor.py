@@ -69,14 +69,14 @@ class Visitor:
         self.progress: list[list[list[str]]] = []
         self.requests: list[Request] = []
         context.set_default_timeout(TIMEOUT_MS)
-        context.expose_binding("report", self._reported)
+        context.expose_binding("report", self._note_report)
         context.add_init_script(OBSERVER)
-        context.on("request", self._requested)
-        context.on("console", self._said)
+        context.on("request", self._note_request)
+        context.on("console", self._note_console)
         context.on("weberror", lambda error: self.faults.append(f"page error: {error.error}"))
         self.page: Page = context.new_page()
 
-    def _reported(self, _source: Any, news: dict[str, Any]) -> None:
+    def _note_report(self, _source: Any, news: dict[str, Any]) -> None:
         if "fault" in news:
             self.faults.append(news["fault"])
         elif "progress" in news:
@@ -84,19 +84,19 @@ class Visitor:
         else:
             self.screens.append(news)
 
-    def _requested(self, request: Request) -> None:
+    def _note_request(self, request: Request) -> None:
         self.requests.append(request)
         if not request.url.startswith((self.base_url + "/", "data:", "blob:")):
             self.faults.append(f"request to another host: {request.url}")
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _note_console(self, message: ConsoleMessage) -> None:
         if message.type in {"error", "warning"}:
             self.faults.append(f"console {message.type}: {message.text}")
 
-    def hear_out(self) -> None:
-        """Playwright tells everything at once; WebDriver has to be asked."""
-        if ask := getattr(self.context, "hear_out", None):
-            ask()
+    def collect_reports(self) -> None:
+        """Playwright reports everything at once; WebDriver has to be asked."""
+        if collect := getattr(self.context, "collect_reports", None):
+            collect()
 
     def wait_for_faults(self, *patterns: str) -> None:
         """Waits until a fault of each kind has been noted: the browser tells them when it comes to it."""
@@ -105,7 +105,7 @@ class Visitor:
         while missing:
             assert time.monotonic() < deadline, f"not among {self.faults}: {missing}"
             self.page.wait_for_timeout(20)
-            self.hear_out()
+            self.collect_reports()
             missing = [p for p in patterns if not re.search(p, "\n".join(self.faults))]
 
     @contextmanager
@@ -113,7 +113,7 @@ class Visitor:
         """For trouble that the test makes: the browser itself writes of failed requests to the console."""
         before = len(self.faults)
         yield
-        self.hear_out()
+        self.collect_reports()
         new = [fault for fault in self.faults[before:] if not re.search(pattern, fault)]
         self.faults[before:] = new
 
@@ -193,9 +193,8 @@ class Visitor:
 
     def tiles(self) -> list[str]:
         """The pictures of the memory test in the order in which they lie now."""
-        return self.page.eval_on_selector_all(
-            "#tiles .tile", "tiles => tiles.map((tile) => tile.dataset.id)"
-        )
+        tiles = self.page.locator("#tiles .tile")
+        return list(tiles.evaluate_all("tiles => tiles.map((tile) => tile.dataset.id)"))
 
     def shown_order(self, position: int) -> list[str]:
         """The pictures as this person saw them in the timed display."""

@@ -1,5 +1,5 @@
-"""Firefox and Safari's engine under the tests' hands.
+"""Firefox and Safari's engine, used by the same tests.
 
-Playwright drives only browsers that it has built itself, and Chromium. What every browser speaks is WebDriver: here is
-as much of Playwright's browser, context and page as our visitors use, so that a test takes the same steps everywhere.
+Playwright drives only browsers that it has built itself, and Chromium. Selenium drives all of them: here is as much of
+Playwright's context, page and locator on top of it as our tests use, so that a test takes the same steps everywhere.
 """

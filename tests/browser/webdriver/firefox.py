@@ -1,81 +1,71 @@
-"""Firefox without a window, by the socket that it opens for its own drivers."""
+"""Firefox without a window."""
 
 import json
 import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+from selenium.webdriver import Remote
+from selenium.webdriver.common.options import ArgOptions
+from selenium.webdriver.remote.file_detector import UselessFileDetector
+
 from tests.site import free_port
 
 from ..chromium import find_program
-from .context import Browser, Context, Wishes
-from .wire import MarionetteWire
+from .context import Preferences
+from .marionette import Marionette
 
 NAMES = ("firefox-esr", "firefox")
 # Otherwise the buttons around the page keep the window wider than a phone.
 SMALL_TOOLBAR = (
     ":root { min-width: 0 !important; } #navigator-toolbox { display: none !important; }"
 )
-# Nobody is asked or told anything.
-QUIET = {
-    "app.normandy.enabled": False,
-    "app.update.disabledForTesting": True,
-    "browser.aboutwelcome.enabled": False,
-    "browser.safebrowsing.update.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "browser.startup.page": 0,
-    "browser.region.update.enabled": False,
-    "browser.search.update": False,
-    "browser.topsites.contile.enabled": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "extensions.getAddons.cache.enabled": False,
-    "extensions.systemAddon.update.enabled": False,
-    "extensions.update.enabled": False,
-    "media.gmp-manager.updateEnabled": False,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "services.settings.server": "data:,#nobody/v1",
-    "toolkit.legacyUserProfileCustomizations.stylesheets": True,
-    "toolkit.telemetry.reportingpolicy.firstRun": False,
-}
 
 
-class FirefoxContext(Context):
-    def start(self, stack: ExitStack, wishes: Wishes) -> MarionetteWire:
-        port = free_port()
-        self._write_settings(self._settings(wishes) | {"marionette.port": port})
-        stack.enter_context(running(self.home))
-        return connected(port)
+def start_firefox(
+    stack: ExitStack, home: Path, proxy_port: int, preferences: Preferences
+) -> Remote:
+    port = free_port()
+    write_profile(home, settings_for(preferences, proxy_port) | {"marionette.port": port})
+    stack.enter_context(running(home))
+    return Remote(connected(port), options=ArgOptions(), file_detector=UselessFileDetector())
 
-    def _settings(self, wishes: Wishes) -> dict[str, Any]:
-        return QUIET | {
-            "layout.css.prefers-color-scheme.content-override": 0 if wishes.is_dark else 1,
-            "ui.prefersReducedMotion": int(wishes.wants_less_motion),
-            "network.proxy.type": 1,
-            "network.proxy.http": "127.0.0.1",
-            "network.proxy.http_port": self.proxy.port,
-            "network.proxy.ssl": "127.0.0.1",
-            "network.proxy.ssl_port": self.proxy.port,
-            # Our own machine too: otherwise it is asked without the proxy.
-            "network.proxy.allow_hijacking_localhost": True,
-        }
 
-    def _write_settings(self, settings: dict[str, Any]) -> None:
-        lines = [f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in settings.items()]
-        (self.home / "user.js").write_text("".join(lines))
-        (self.home / "chrome").mkdir()
-        (self.home / "chrome" / "userChrome.css").write_text(SMALL_TOOLBAR)
+def settings_for(preferences: Preferences, proxy_port: int) -> dict[str, Any]:
+    return {
+        "toolkit.legacyUserProfileCustomizations.stylesheets": True,
+        # Under a driver Firefox asks nobody but these for news.
+        "services.settings.server": "data:,#nobody/v1",
+        "media.gmp-manager.updateEnabled": False,
+        "layout.css.prefers-color-scheme.content-override": 0 if preferences.is_dark else 1,
+        "ui.prefersReducedMotion": int(preferences.reduces_motion),
+        "network.proxy.type": 1,
+        "network.proxy.http": "127.0.0.1",
+        "network.proxy.http_port": proxy_port,
+        "network.proxy.ssl": "127.0.0.1",
+        "network.proxy.ssl_port": proxy_port,
+        # Our own machine too: otherwise it is asked without the proxy.
+        "network.proxy.allow_hijacking_localhost": True,
+    }
+
+
+def write_profile(home: Path, settings: dict[str, Any]) -> None:
+    lines = [f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in settings.items()]
+    (home / "user.js").write_text("".join(lines))
+    (home / "chrome").mkdir()
+    (home / "chrome" / "userChrome.css").write_text(SMALL_TOOLBAR)
 
 
 @contextmanager
 def running(profile: Path) -> Iterator[None]:
     program = find_program(NAMES, NAMES[0])
     command = [program, "--headless", "--marionette", "--no-remote", "--profile", profile]
+    # Otherwise the server of settings that our profile names is ignored.
     environment = os.environ | {"MOZ_REMOTE_SETTINGS_DEVTOOLS": "1"}
     firefox = subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL)
     try:
@@ -85,16 +75,10 @@ def running(profile: Path) -> Iterator[None]:
         firefox.wait(60)
 
 
-def connected(port: int) -> MarionetteWire:
+def connected(port: int) -> Marionette:
     for _ in range(600):
         try:
-            return MarionetteWire(port)
+            return Marionette(port)
         except ConnectionRefusedError:
             time.sleep(0.1)
     raise RuntimeError("Firefox did not start.")
-
-
-@contextmanager
-def running_firefox() -> Iterator[Any]:
-    with closing(Browser(FirefoxContext)) as browser:
-        yield browser

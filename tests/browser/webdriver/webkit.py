@@ -1,21 +1,19 @@
-"""WebKit, the engine of Safari, as WebKitGTK has it: on a display without a screen, under its own driver."""
+"""WebKit, the engine of Safari, as WebKitGTK has it: on a display without a screen."""
 
-import json
 import os
 import shutil
 import subprocess
-import time
+import warnings
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
-from typing import Any
 
-from tests.site import HttpClient, free_port
+from selenium.webdriver import Proxy, WebKitGTK, WebKitGTKOptions
+from selenium.webdriver.webkitgtk.service import Service
 
-from .context import Browser, Context, Wishes
+from .context import Preferences
 from .page import SCREEN
-from .wire import HttpWire
 
 LIBRARIES = Path("/usr/lib")
 PROGRAM = "*/webkit2gtk-4.1/MiniBrowser"
@@ -23,39 +21,22 @@ PROGRAM = "*/webkit2gtk-4.1/MiniBrowser"
 SMALL_TOOLBAR = "button, entry { min-width: 0; margin: 0 -9px; padding: 0; }"
 
 
-class WebKitContext(Context):
-    def start(self, stack: ExitStack, wishes: Wishes) -> HttpWire:
-        self._write_settings(wishes)
-        display = stack.enter_context(running_display())
-        port = stack.enter_context(running_driver(self._environment(display)))
-        proxy = f"127.0.0.1:{self.proxy.port}"
-        arguments = ["--automation", *(["--dark-mode"] if wishes.is_dark else [])]
-        capabilities = {
-            "webkitgtk:browserOptions": {"binary": find_browser(), "args": arguments},
-            "proxy": {"proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy},
-        }
-        return HttpWire(port, capabilities)
-
-    def _write_settings(self, wishes: Wishes) -> None:
-        folder = self.home / "gtk-3.0"
-        folder.mkdir()
-        (folder / "gtk.css").write_text(SMALL_TOOLBAR)
-        moves = int(not wishes.wants_less_motion)
-        (folder / "settings.ini").write_text(f"[Settings]\ngtk-enable-animations={moves}\n")
-
-    def _environment(self, display: str) -> dict[str, str]:
-        folders = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"), str(self.home))
-        return folders | {
-            "PATH": os.environ["PATH"],
-            "LANG": "C.UTF-8",
-            "DISPLAY": display,
-            "GDK_BACKEND": "x11",
-            "GSETTINGS_BACKEND": "memory",
-            "NO_AT_BRIDGE": "1",
-            # There is no graphics card to draw with.
-            "LIBGL_ALWAYS_SOFTWARE": "1",
-            "WEBKIT_SKIA_ENABLE_CPU_RENDERING": "1",
-        }
+def start_webkit(
+    stack: ExitStack, home: Path, proxy_port: int, preferences: Preferences
+) -> WebKitGTK:
+    write_settings(home, preferences)
+    options = WebKitGTKOptions()
+    options.binary_location = find_browser()
+    options.add_argument("--automation")
+    if preferences.is_dark:
+        options.add_argument("--dark-mode")
+    proxy = f"127.0.0.1:{proxy_port}"
+    options.proxy = Proxy({"proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy})
+    display = stack.enter_context(running_display())
+    with warnings.catch_warnings():
+        # Selenium warns of the way in which this class of its own connects.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return WebKitGTK(options, Service(env=environment(home, display)))
 
 
 def find_browser() -> str:
@@ -65,27 +46,26 @@ def find_browser() -> str:
     return str(found[0])
 
 
-@contextmanager
-def running_driver(environment: dict[str, str]) -> Iterator[int]:
-    port = free_port()
-    command = ["WebKitWebDriver", f"--port={port}"]
-    driver = subprocess.Popen(command, env=environment, stdout=DEVNULL, stderr=DEVNULL)
-    try:
-        wait_until_it_listens(port)
-        yield port
-    finally:
-        driver.terminate()
-        driver.wait(30)
+def write_settings(home: Path, preferences: Preferences) -> None:
+    folder = home / "gtk-3.0"
+    folder.mkdir()
+    (folder / "gtk.css").write_text(SMALL_TOOLBAR)
+    moves = int(not preferences.reduces_motion)
+    (folder / "settings.ini").write_text(f"[Settings]\ngtk-enable-animations={moves}\n")
 
 
-def wait_until_it_listens(port: int) -> None:
-    for _ in range(200):
-        try:
-            if json.loads(HttpClient(port).get("/status").content):
-                return
-        except OSError:
-            time.sleep(0.05)
-    raise RuntimeError("WebKitWebDriver did not start.")
+def environment(home: Path, display: str) -> dict[str, str]:
+    return dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"), str(home)) | {
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "DISPLAY": display,
+        "GDK_BACKEND": "x11",
+        "GSETTINGS_BACKEND": "memory",
+        "NO_AT_BRIDGE": "1",
+        # There is no graphics card to draw with.
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "WEBKIT_SKIA_ENABLE_CPU_RENDERING": "1",
+    }
 
 
 @contextmanager
@@ -99,10 +79,3 @@ def running_display() -> Iterator[str]:
             yield f":{xvfb.stdout.readline().strip()}"
         finally:
             xvfb.terminate()
-
-
-@contextmanager
-def running_webkit() -> Iterator[Any]:
-    find_browser()
-    with closing(Browser(WebKitContext)) as browser:
-        yield browser

@@ -15,7 +15,7 @@ TILES_AT_REST = """
 """
 
 
-class Hands:
+class InputMethod:
     def __init__(self, visitor: Visitor) -> None:
         self.visitor = visitor
         self.page: Page = visitor.page
@@ -45,7 +45,7 @@ class Hands:
         assert box is not None
         return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
-    def way(self, source: int, target: int) -> list[tuple[float, float]]:
+    def path(self, source: int, target: int) -> list[tuple[float, float]]:
         """Points from the middle of one place to the middle of another."""
         tiles = self.visitor.tiles()
         (x, y), (to_x, to_y) = self.centre(tiles[source]), self.centre(tiles[target])
@@ -53,31 +53,31 @@ class Hands:
         return [(x + (to_x - x) * part, y + (to_y - y) * part) for part in parts]
 
 
-class Mouse(Hands):
+class Mouse(InputMethod):
     def press(self, selector: str) -> None:
         self.page.click(selector)
 
     def move_tile(self, tile: str, source: int, target: int) -> None:
-        start, *way = self.way(source, target)
+        start, *points = self.path(source, target)
         self.page.mouse.move(*start)
         self.page.mouse.down()
-        for point in way:
+        for point in points:
             self.page.mouse.move(*point)
         self.page.mouse.up()
 
 
-class Finger(Hands):
+class Touch(InputMethod):
     def press(self, selector: str) -> None:
         self.page.tap(selector)
 
     def move_tile(self, tile: str, source: int, target: int) -> None:
         # Playwright's touch screen knows taps alone.
         drag = getattr(self.page.touchscreen, "drag", self.drag_by_cdp)
-        drag(self.way(source, target))
+        drag(self.path(source, target))
 
-    def drag_by_cdp(self, way: Sequence[tuple[float, float]]) -> None:
+    def drag_by_cdp(self, path: Sequence[tuple[float, float]]) -> None:
         touch = self.visitor.context.new_cdp_session(self.page)
-        start, *points = way
+        start, *points = path
 
         def send(kind: str, *points: tuple[float, float]) -> None:
             touches = [{"x": x, "y": y} for x, y in points]
@@ -92,7 +92,7 @@ class Finger(Hands):
         touch.detach()
 
 
-class Keyboard(Hands):
+class Keyboard(InputMethod):
     """No pointer at all. Every key that answers is used in turn."""
 
     ANSWER_KEYS = {1: ("ArrowLeft", "1", "f", "F"), 2: ("ArrowRight", "2", "j", "J")}
