@@ -1,29 +1,29 @@
-"""The bonus as the files that recruiters take, each with its own people only."""
+"""The bonus as the files that recruiters accept, each with that recruiter's people only."""
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from analysis.exports import cell
 from studies.models import Participant, Study
 
-from .bonus import Payee, Preview
+from .bonus import BonusPlan, Payee
 
 Recruiter = Participant.Recruiter
 
 
 @dataclass(frozen=True)
 class BonusFile:
-    """One form. `way` is who can be paid with it."""
+    """A kind of file that pays people through one channel."""
 
     name: str
-    way: str
+    channel: str
     title: str
     content_type: str
     write: Callable[[Study, Decimal, Iterable[Payee]], str]
-    how: str
+    instructions: str
     """What to do with the file."""
     has_ids: bool = True
 
@@ -33,13 +33,13 @@ class BonusFile:
         stem, _, extension = self.name.partition(".")
         return f"{study.slug}-bonus-{stem}{mark}.{extension}"
 
-    def content(self, study: Study, seen: Preview, *, again: bool) -> str:
-        people = seen.due(self.way, again=again)
-        return self.write(study, seen.bonus, people) if seen.bonus and people else ""
+    def content(self, study: Study, plan: BonusPlan, *, with_paid: bool) -> str:
+        people = plan.payees(self.channel, with_paid=with_paid)
+        return self.write(study, plan.bonus, people) if plan.bonus and people else ""
 
 
 def prolific_lines(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
-    """Prolific's bulk bonus: participant id and amount, a line each, no header."""
+    """Prolific's bulk bonus: a line with id and amount for each participant, no header."""
     return "".join(f"{person.external_id},{bonus:.2f}\n" for person in people)
 
 
@@ -54,7 +54,7 @@ def code_csv(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
     return _csv(["participant", "bonus", "currency"], rows)
 
 
-def _csv(header: list[str], rows: Iterable[list[str | int | float]] | Iterable[list[str]]) -> str:
+def _csv(header: list[str], rows: Iterable[Sequence[str | int | float]]) -> str:
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(header)
@@ -63,15 +63,15 @@ def _csv(header: list[str], rows: Iterable[list[str | int | float]] | Iterable[l
 
 
 FILES = {
-    form.name: form
-    for form in (
+    file.name: file
+    for file in (
         BonusFile(
             "prolific.txt",
             Recruiter.PROLIFIC,
             "Prolific",
             "text/plain; charset=utf-8",
             prolific_lines,
-            "Participant id and amount, a line each: paste it into “Bulk bonus payment” of the study on Prolific.",
+            "A line per participant, with id and amount: paste it into “Bulk bonus payment” of the study on Prolific.",
         ),
         BonusFile(
             "mturk.csv",
@@ -79,7 +79,7 @@ FILES = {
             "Mechanical Turk",
             "text/csv; charset=utf-8",
             mturk_csv,
-            "AssignmentId, WorkerId, BonusAmount, Reason: a line for each call of SendBonus.",
+            "AssignmentId, WorkerId, BonusAmount, Reason: one line for each call of SendBonus.",
         ),
         BonusFile(
             "by-code.csv",
@@ -87,7 +87,7 @@ FILES = {
             "By hand",
             "text/csv; charset=utf-8",
             code_csv,
-            "These people have no id that a recruiter knows: participant code and amount.",
+            "Participant code and amount, for people without an id that a recruiter would recognise.",
             has_ids=False,
         ),
     )

@@ -13,16 +13,17 @@ from desk.base.pages import Page, address, study_page
 from desk.downloads.page import download
 from studies.models import Participant, Study
 
-from . import bonus as rule
-from .bonus import Payee, Preview, preview
+from . import record
+from .bonus import BonusPlan, Payee, bonus_of, bonus_plan
+from .cutoff import accuracy_words, explain, people, percent
 from .files import FILES, BonusFile
 
 
 @dataclass(frozen=True)
-class Group:
-    """Those who are paid the same way."""
+class PaymentGroup:
+    """Those who are paid through the same channel."""
 
-    form: BonusFile
+    file: BonusFile
     due: list[Payee]
     paid: list[Payee]
 
@@ -32,102 +33,108 @@ class Group:
 
 
 def payment(request: HttpRequest, study: Study) -> HttpResponse:
-    seen = preview(study)
-    acts = rule.acts(study)
+    plan = bonus_plan(study)
+    batches = record.recorded_batches(study)
     context = {
-        "seen": seen,
-        "sentence": rule.explain(seen.cut),
-        "share": rule.percent(seen.cut.share),
-        "facts": facts(seen),
-        "bonus": money(seen.currency, seen.bonus),
-        "amount": str(seen.bonus or ""),
-        "groups": groups(seen),
-        "notes": notes(study, seen, acts),
-        "acts": acts,
+        "plan": plan,
+        "sentence": explain(plan.cutoff),
+        "share": percent(plan.cutoff.share),
+        "facts": facts(plan),
+        "bonus": money(plan.currency, plan.bonus),
+        "amount": str(plan.bonus or ""),
+        "groups": groups(plan),
+        "notes": notes(study, plan, batches),
+        "batches": batches,
     }
     return study_page(request, study, "admin/desk/payment/page.html", "Payment", context)
 
 
-def groups(seen: Preview) -> list[Group]:
+def groups(plan: BonusPlan) -> list[PaymentGroup]:
+    """One for each channel by which there is somebody to pay, or somebody was paid."""
     everybody = [
-        (form, seen.due(form.way), seen.due(form.way, again=True)) for form in FILES.values()
+        PaymentGroup(file, plan.payees(file.channel), paid_by(plan, file))
+        for file in FILES.values()
     ]
+    return [group for group in everybody if group.due or group.paid]
+
+
+def paid_by(plan: BonusPlan, file: BonusFile) -> list[Payee]:
+    return [person for person in plan.payees(file.channel, with_paid=True) if person.payment]
+
+
+def facts(plan: BonusPlan) -> list[tuple[str, str]]:
+    accuracy = plan.cutoff.accuracy
     return [
-        Group(form, due, [person for person in known if person.payment])
-        for form, due, known in everybody
-        if known
+        ("finished and counted", str(plan.cutoff.people)),
+        ("share that gets a bonus", percent(plan.cutoff.share)),
+        ("cut-off accuracy", "–" if accuracy is None else accuracy_words(accuracy)),
+        ("get the bonus", str(len(plan.top))),
+        ("bonus each", money(plan.currency, plan.bonus)),
+        ("in total", money(plan.currency, plan.total)),
+        ("recorded as paid", str(number_paid(plan))),
     ]
 
 
-def facts(seen: Preview) -> list[tuple[str, str]]:
-    edge, paid = seen.cut.edge, sum(person.payment is not None for person in seen.top)
-    return [
-        ("finished and counted", str(seen.cut.people)),
-        ("share with a bonus", rule.percent(seen.cut.share)),
-        ("cut-off accuracy", "–" if edge is None else rule.accuracy_words(edge)),
-        ("get the bonus", str(len(seen.top))),
-        ("bonus for each", money(seen.currency, seen.bonus)),
-        ("all together", money(seen.currency, seen.total)),
-        ("recorded as paid", str(paid)),
-    ]
+def number_paid(plan: BonusPlan) -> int:
+    return sum(person.payment is not None for person in plan.top)
 
 
 def money(currency: str, amount: Decimal | None) -> str:
     return "–" if amount is None else f"{currency}\N{NO-BREAK SPACE}{amount:.2f}"
 
 
-def notes(study: Study, seen: Preview, acts: Sequence[dict[str, Any]]) -> list[str]:
+def notes(study: Study, plan: BonusPlan, batches: Sequence[dict[str, Any]]) -> list[str]:
     """What a careful payer would want to know before paying."""
     mturk = Participant.Recruiter.MTURK
-    standing = sum(act["people"] for act in acts if act["undone_at"] is None)
-    outside = standing - sum(person.payment is not None for person in seen.top)
-    odd = sum(person.way != person.recruiter for person in seen.top)
-    said = {
-        "Set the pay for taking part in the set-up: the bonus is as much again.": not seen.bonus,
+    standing = sum(batch["people"] for batch in batches if batch["undone_at"] is None)
+    outside = standing - number_paid(plan)
+    unknown = sum(person.channel != person.recruiter for person in plan.top)
+    found = {
+        "Set the pay for taking part in the set-up: the bonus is the same amount.": not plan.bonus,
         "People can still finish, and each of them can move the cut-off. Close the study before you pay.": (
             study.state in Study.TAKES_PART
         ),
-        f"Mechanical Turk pays in US dollars, and this study’s pay is in {seen.currency}.": (
-            seen.currency != "USD" and any(person.way == mturk for person in seen.top)
+        f"Mechanical Turk pays in US dollars, and this study’s pay is in {plan.currency}.": (
+            plan.currency != "USD" and any(person.channel == mturk for person in plan.top)
         ),
-        f"{rule.people(odd)} came with an id that no recruiter gives out; they are listed by code.": odd,
-        f"Recorded as paid before, and not in the top any more: {rule.people(outside)}.": outside
-        > 0,
+        f"{people(unknown)} came with an id that no recruiter issues; they are listed by code.": (
+            unknown > 0
+        ),
+        f"Recorded as paid, but no longer in the top: {people(outside)}.": outside > 0,
     }
-    return [sentence for sentence, holds in said.items() if holds]
+    return [sentence for sentence, holds in found.items() if holds]
 
 
 def bonus_file(request: HttpRequest, study: Study, name: str) -> HttpResponseBase:
     """The lines to pay one recruiter's people. Who was paid already is left out, unless asked for."""
-    seen = preview(study)
-    form = FILES.get(name)
-    if form is None or seen.bonus is None:
+    plan = bonus_plan(study)
+    file = FILES.get(name)
+    if file is None or plan.bonus is None:
         raise Http404
-    text = form.content(study, seen, again=request.GET.get("again") == "1")
-    return download(request, study, iter([text.encode()]), form.file_name(study), form.content_type)
+    text = file.content(study, plan, with_paid=request.GET.get("again") == "1")
+    return download(request, study, iter([text.encode()]), file.file_name(study), file.content_type)
 
 
-def record(request: HttpRequest, study: Study) -> HttpResponseBase:
-    """Writes down that the people of the page were paid, except those who were ticked."""
-    bonus = rule.bonus_of(study)
+def record_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
+    """Records that the people of the page were paid, except those who were ticked."""
+    bonus = bonus_of(study)
     if bonus is None or request.POST.get("amount") != str(bonus):
         messages.error(
-            request, "The pay of the study has changed since the page was opened. Look again."
+            request,
+            "The pay of the study has changed since you opened this page. Check the amounts and try again.",
         )
         return back(study)
     left_out = set(request.POST.getlist("left_out"))
     codes = [code for code in request.POST.get("people", "").split() if code not in left_out]
-    count = rule.record_paid(study, codes, amount=bonus, actor=request.user)
-    words = (
-        f"{rule.people(count)} recorded as paid." if count else "Nobody new was recorded as paid."
-    )
+    count = record.record_paid(study, codes, amount=bonus, actor=request.user)
+    words = f"{people(count)} recorded as paid." if count else "Nobody new was recorded as paid."
     messages.success(request, words)
     return back(study)
 
 
-def undo(request: HttpRequest, study: Study) -> HttpResponseBase:
-    count = rule.undo_paid(study, request.POST.get("act", ""), actor=request.user)
-    words = f"Taken back: {rule.people(count)}." if count else "It was taken back before."
+def undo_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
+    count = record.undo_paid(study, request.POST.get("act", ""), actor=request.user)
+    words = f"Taken back: {people(count)}." if count else "This had already been taken back."
     messages.success(request, words)
     return back(study)
 
@@ -139,6 +146,6 @@ def back(study: Study) -> HttpResponse:
 PAGES = (
     Page("payment", "payment/", payment, title="Payment"),
     Page("bonus_file", "payment/files/<str:name>", bonus_file, edits=True),
-    Page("record_paid", "payment/record/", record, edits=True, posts=True),
-    Page("undo_paid", "payment/undo/", undo, edits=True, posts=True),
+    Page("record_paid", "payment/record/", record_paid, edits=True, posts=True),
+    Page("undo_paid", "payment/undo/", undo_paid, edits=True, posts=True),
 )

@@ -11,7 +11,7 @@ from django.test import Client
 from analysis.exports import TABLES, Selection, gain_csv, table_chunks
 from analysis.results import gather
 from desk.models import Decision
-from desk.payment.bonus import preview
+from desk.payment.bonus import bonus_plan
 from desk.quality.exclusion import exclude, include
 from studies.head_counts import head_count, outcome_groups
 from studies.models import AuditEntry, Participant, Study, StudyShare
@@ -123,7 +123,7 @@ def everywhere(study: Study) -> dict:
         "results": sorted(person.code for person in gather(study).people),
         "gain": "".join(gain_csv(study)),
         "files": files,
-        "payment": sorted(person.code for person in preview(study).top),
+        "payment": sorted(person.code for person in bonus_plan(study).top),
         "finished": head_count(outcome_groups(study)).done,
         "next arm": emptiest_arm(study, Participant.Purpose.LIVE),
     }

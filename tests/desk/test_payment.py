@@ -14,7 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desk.models import Payment
-from desk.payment.bonus import bonus_of, cut, explain, preview, record_paid, share_of, undo_paid
+from desk.payment.bonus import bonus_of, bonus_plan, share_of
+from desk.payment.cutoff import explain, find_cutoff
+from desk.payment.record import record_paid, undo_paid
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from tests.builders import make_dataset, make_study
 
@@ -22,23 +24,23 @@ from tests.builders import make_dataset, make_study
 
 
 def ninety_eight() -> list[float]:
-    """19 above the edge, three on it, the rest below."""
+    """19 above the cut-off, three on it, the rest below."""
     return [0.9] * 19 + [0.84] * 3 + [0.7] * 76
 
 
 @pytest.mark.parametrize(
-    ("accuracies", "share", "places", "edge", "paid", "sentence"),
+    ("accuracies", "share", "places", "accuracy", "paid", "sentence"),
     [
         (ninety_eight(), "0.2", 20, 0.84, 22,
-         "20 % of 98 people is 19.6, rounded up to 20; 3 people share the edge at 84 %, so 22 are paid."),
+         "20 % of 98 people is 19.6, rounded up to 20; 3 people are tied for the last place at 84 %, so 22 are paid."),
         ([0.9, 0.8, 0.7, 0.6, 0.5], "0.2", 1, 0.9, 1,
          "20 % of 5 people is 1; the cut-off is 90 %, and 1 is paid."),
         ([0.9, 0.9, 0.7, 0.6, 0.5], "0.2", 1, 0.9, 2,
-         "20 % of 5 people is 1; 2 people share the edge at 90 %, so 2 are paid."),
+         "20 % of 5 people is 1; 2 people are tied for the last place at 90 %, so 2 are paid."),
         ([0.5, 0.6, 0.7, 0.8, 0.9, 1.0], "0.2", 2, 0.9, 2,
          "20 % of 6 people is 1.2, rounded up to 2; the cut-off is 90 %, and 2 are paid."),
         ([0.8] * 10, "0.2", 2, 0.8, 10,
-         "20 % of 10 people is 2; all of them share the edge at 80 %, so 10 are paid."),
+         "20 % of 10 people is 2; all of them are tied for the last place at 80 %, so 10 are paid."),
         ([0.61], "0.2", 1, 0.61, 1,
          "20 % of 1 person is 0.2, rounded up to 1; the cut-off is 61 %, and 1 is paid."),
         ([], "0.2", 0, None, 0, "Nobody has finished yet, so there is nobody to pay."),
@@ -46,19 +48,22 @@ def ninety_eight() -> list[float]:
         ([0.9, 0.8, 5 / 6], "1", 3, 0.8, 3,
          "100 % of 3 people is 3; the cut-off is 80 %, and 3 are paid."),
         ([5 / 6, 5 / 6, 0.5, 0.5], "0.125", 1, 5 / 6, 2,
-         "12.5 % of 4 people is 0.5, rounded up to 1; 2 people share the edge at 83.3 %, so 2 are paid."),
+         "12.5 % of 4 people is 0.5, rounded up to 1; 2 people are tied for the last place at 83.3 %, so 2 are paid."),
     ],
 )  # fmt: skip
-def test_the_rule_by_hand(accuracies, share, places, edge, paid, sentence):
-    found = cut(accuracies, Decimal(share))
-    assert (found.places, found.edge, found.paid) == (places, edge, paid)
+def test_the_rule_by_hand(accuracies, share, places, accuracy, paid, sentence):
+    found = find_cutoff(accuracies, Decimal(share))
+    assert (found.places, found.accuracy, found.paid) == (places, accuracy, paid)
     assert explain(found).replace("\N{NO-BREAK SPACE}", " ") == sentence
 
 
 def test_seven_percent_of_a_hundred_is_seven_and_not_a_bit_more():
     """As floating-point numbers, 0.07 · 100 is 7.000000000000001, which would round up to eight."""
     assert 0.07 * 100 > 7
-    assert cut([place / 100 for place in range(100)], share_of(Study(bonus_share=0.07))).paid == 7
+    assert (
+        find_cutoff([place / 100 for place in range(100)], share_of(Study(bonus_share=0.07))).paid
+        == 7
+    )
 
 
 people_and_share = st.tuples(
@@ -70,7 +75,7 @@ people_and_share = st.tuples(
 @given(people_and_share)
 def test_somebody_is_paid_exactly_if_fewer_than_the_share_did_better(drawn):
     accuracies, share = drawn
-    found = cut(accuracies, share)
+    found = find_cutoff(accuracies, share)
     for accuracy in accuracies:
         better = sum(other > accuracy for other in accuracies)
         assert found.includes(accuracy) == (better < share * len(accuracies))
@@ -120,10 +125,10 @@ def test_only_live_people_who_finished_and_were_not_excluded_are_ranked(study):
     add(study, 0.99, stage="withdrawn")
     add(study, None)
     others = [add(study, 0.5 - place / 100) for place in range(4)]
-    seen = preview(study)
-    assert seen.cut.people == 1 + len(others)
-    assert [person.code for person in seen.top] == [best.code]
-    assert (seen.bonus, seen.total) == (Decimal("2.50"), Decimal("2.50"))
+    plan = bonus_plan(study)
+    assert plan.cutoff.people == 1 + len(others)
+    assert [person.code for person in plan.top] == [best.code]
+    assert (plan.bonus, plan.total) == (Decimal("2.50"), Decimal("2.50"))
 
 
 def test_equal_accuracies_tie_also_when_the_tests_had_different_lengths(study):
@@ -132,14 +137,14 @@ def test_equal_accuracies_tie_also_when_the_tests_had_different_lengths(study):
     for _ in range(8):
         add(study, 0.5)
     study.bonus_share = 0.1
-    assert len(preview(study).top) == 2
+    assert len(bonus_plan(study).top) == 2
 
 
 def test_without_pay_there_is_no_bonus(study):
     for reward in (None, Decimal("0.00")):
         study.reward = reward
         assert bonus_of(study) is None
-        assert preview(study).total is None
+        assert bonus_plan(study).total is None
 
 
 # The files
@@ -208,11 +213,11 @@ def test_the_names_of_files_say_who_is_in_them(researcher, study, everybody):
 @pytest.mark.parametrize(
     "hostile", ["abc,500\nother", "abc,500", "=cmd()", "né", "a b", "@sum", 'a"b', "-1"]
 )
-def test_an_id_that_no_recruiter_gives_out_never_becomes_a_line(researcher, study, hostile):
+def test_an_id_that_no_recruiter_issues_never_becomes_a_line(researcher, study, hostile):
     person = prolific(study, 0.9, hostile)
     assert file_of(researcher, study, "prolific.txt") == ""
     assert person.code in file_of(researcher, study, "by-code.csv")
-    assert "no recruiter gives out" in researcher.get(address(study)).content.decode()
+    assert "no recruiter issues" in researcher.get(address(study)).content.decode()
 
 
 def test_an_assignment_that_is_none_is_not_paid_by_file(researcher, study):
@@ -253,7 +258,7 @@ def test_recording_is_a_lasting_act_with_amount_actor_and_time(researcher, study
     }
     assert len({(row.act, row.recorded_at) for row in rows}) == 1
     entry = AuditEntry.objects.get(action="pay")
-    assert entry.detail == "Recorded as paid: 2 bonuses, GBP 5.00 in all."
+    assert entry.detail == "Recorded as paid: 2 bonuses, GBP 5.00 in total."
     assert (entry.study, entry.actor_name) == (study, "admin")
 
 
@@ -289,7 +294,7 @@ def test_taking_back_is_recorded_and_makes_the_people_due_again(
 ):
     press(researcher, study, "prolific")
     act = Payment.objects.first().act
-    for words in ("Taken back: 2 people.", "It was taken back before."):
+    for words in ("Taken back: 2 people.", "This had already been taken back."):
         reply = researcher.post(address(study, "undo/"), {"act": act}, follow=True)
         assert words in reply.content.decode()
     assert Payment.objects.standing().count() == 0
@@ -323,7 +328,7 @@ def test_people_of_another_study_and_strangers_to_the_rule_are_not_recorded(
 
 def test_a_page_that_shows_an_old_pay_records_nothing(researcher, study, everybody):
     page = press(researcher, study, "prolific", amount="9.99")
-    assert "has changed since the page was opened" in page
+    assert "has changed since you opened this page" in page
     assert not Payment.objects.exists()
 
 
@@ -331,7 +336,7 @@ def test_excluding_somebody_moves_the_cut_and_keeps_the_record(researcher, study
     press(researcher, study, "prolific")
     Participant.objects.filter(pk=everybody["ann"].pk).update(is_excluded=True)
     page = researcher.get(address(study)).content.decode()
-    assert "Recorded as paid before, and not in the top any more: 1 person." in page
+    assert "Recorded as paid, but no longer in the top: 1 person." in page
     assert Payment.objects.standing().count() == 2
 
 
