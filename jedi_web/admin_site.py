@@ -12,7 +12,7 @@ class ResearchSite(admin.AdminSite):
     site_header = "JEDI Web"
     site_title = "JEDI Web"
     index_title = "Your studies"
-    # Tables of results need the width more than a second menu does.
+    # Tables of results need the width more than a second menu would.
     enable_nav_sidebar = False
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
@@ -22,7 +22,7 @@ class ResearchSite(admin.AdminSite):
         return sorted(apps, key=lambda app: app["app_label"] == "auth")
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        # In the words of Django's own, so that nothing gets past this one to it.
+        # The same pattern as Django's own, so that no request gets past this view to it.
         address = "r/<path:content_type_id>/<path:object_id>/"
         view = self.admin_view(self.view_on_site)
         return [path(address, view, name="view_on_site"), *super().get_urls()]
@@ -30,7 +30,7 @@ class ResearchSite(admin.AdminSite):
     def view_on_site(
         self, request: HttpRequest, content_type_id: str, object_id: str
     ) -> HttpResponseBase:
-        """Django's own leads anybody of the staff to anything, and a participant's address is the key to a session."""
+        """Django's own view leads all staff to any object, and a participant's address is the key to a session."""
         from django.contrib.contenttypes.models import ContentType
         from django.contrib.contenttypes.views import shortcut
 

@@ -8,7 +8,7 @@ FIRST_NAME = "researcher"
 
 
 def first_password_link() -> tuple[str, str] | None:
-    """The first superuser's name and a link that sets the password, once; None when somebody can sign in."""
+    """The first superuser's name and a link that sets the password once; None if a superuser can sign in already."""
     users = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     if any(user.has_usable_password() for user in users):
         return None

@@ -68,23 +68,23 @@ class AccountAdmin(UserAdmin):
     def response_add(
         self, request: HttpRequest, obj: User, post_url_continue: str | None = None
     ) -> HttpResponse:
-        return self.handed_over(request, obj)
+        return self.show_link(request, obj)
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.new_link))
         return [path("<int:pk>/link/", view, name="account_link"), *super().get_urls()]
 
     def new_link(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """For somebody who has forgotten the password: the old one works until the link was used."""
+        """For somebody who has forgotten the password: the old one works until the link is used."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return self.handed_over(request, get_object_or_404(User, pk=pk))
+        return self.show_link(request, get_object_or_404(User, pk=pk))
 
-    def handed_over(self, request: HttpRequest, user: User) -> HttpResponse:
-        """The link, on a page of its own, which the admin lets nobody keep."""
+    def show_link(self, request: HttpRequest, user: User) -> HttpResponse:
+        """The link, on a page of its own, which the admin lets no browser cache."""
         context = {
             **self.admin_site.each_context(request),
-            "title": f"The account of {user.get_username()}",
+            "title": f"Account of {user.get_username()}",
             "opts": User._meta,
             "account": user,
             "link": password_link(user),

@@ -1,7 +1,7 @@
 """The role of a researcher: a group with the rights that the desk's pages ask for.
 
-Rights say what somebody may do at all; which studies it is done to, `visible_to` and `editable_by` decide. A
-superuser makes accounts (Users in the admin), and every new one is a researcher unless the boxes say otherwise.
+Rights say what somebody may do at all; `visible_to` and `editable_by` decide with which studies. A superuser
+creates accounts (Users in the admin), and every new one is a researcher unless the boxes say otherwise.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from django.utils.http import urlsafe_base64_encode
 
 RESEARCHERS = "Researchers"
 
-# App and model, and what a researcher may do with those of its own.
+# App and model, and what researchers may do with their own.
 RIGHTS: dict[tuple[str, str], tuple[str, ...]] = {
     ("studies", "study"): ("view", "add", "change", "delete"),
     ("studies", "studyshare"): ("view", "add", "change", "delete"),
@@ -38,13 +38,13 @@ def password_link(user: User) -> str:
 
 
 def last_app() -> AppConfig:
-    """The last of the apps with rights to be migrated: only then all of them are there to be given."""
+    """The last app with rights to be migrated: only after it do all of the rights exist."""
     labels = {label for label, _ in RIGHTS}
     return [app for app in apps.get_app_configs() if app.label in labels][-1]
 
 
 def make_researchers(using: str, **options: Any) -> None:
-    """Makes the group after every migration. What a superuser gave it beyond its rights, it keeps."""
+    """Creates the group after every migration. Rights that a superuser added are kept."""
     group, _ = Group.objects.using(using).get_or_create(name=RESEARCHERS)
     group.permissions.add(*_permissions(using))
 

@@ -1,4 +1,4 @@
-"""Whose study it is: colleagues in its form, choices among what one may see, and no deletion behind the rights."""
+"""Who may see and change a study: its colleagues, what its form and filters offer, and who may delete it."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from studies.models import AuditEntry, Dataset, Study, StudyShare
 
 
 def may_share(request: HttpRequest, study: Study | None) -> bool:
-    """Letting others in is the owner's: who was let in by somebody does not pass it on."""
+    """Only the owner shares a study: those it is shared with cannot share it further."""
     return study is None or request.user.is_superuser or study.owner_id == request.user.pk
 
 
@@ -40,14 +40,14 @@ class ShareInline(admin.TabularInline):
             options["queryset"] = staff.exclude(username=request.user.get_username())
         field = super().formfield_for_foreignkey(db_field, request, **options)
         if field and db_field.name == "user":
-            # Accounts are made elsewhere, and by superusers.
+            # Accounts are created elsewhere, by superusers.
             field.widget.can_add_related = field.widget.can_change_related = False
             field.widget.can_view_related = False
         return field
 
 
 class OwnedStudies(admin.ModelAdmin):
-    """A study's form for many researchers: each sees, chooses and deletes what is theirs, and it is written down."""
+    """A study's form for many researchers: each sees, chooses and deletes what is theirs, and it is recorded."""
 
     def formfield_for_foreignkey(
         self, db_field: models.ForeignKey[Any, Any], request: HttpRequest, **options: Any
@@ -65,7 +65,7 @@ class OwnedStudies(admin.ModelAdmin):
         return has_right if obj is None else has_right and may_share(request, obj)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """One at a time, each with its own check: the list's action would ask for no study's rights."""
+        """Studies are deleted one at a time: the list's action would not check the rights to each of them."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
@@ -92,7 +92,7 @@ def _changes(formset: Any) -> list[str]:
 
 
 class VisibleFilter(RelatedFieldListFilter):
-    """Offers the rows that one may see: a filter is no list of other people's studies."""
+    """Offers only the rows that the user may see: a filter must not list other people's studies."""
 
     def field_choices(self, field: Any, request: HttpRequest, model_admin: admin.ModelAdmin) -> Any:
         rows = field.related_model._default_manager.visible_to(request.user)

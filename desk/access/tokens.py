@@ -1,4 +1,4 @@
-"""Access tokens in the admin: made and shown once, used from then on by programs, revoked with one button."""
+"""Access tokens in the admin: created and shown once, used by programs, revoked with one button."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ class AccessTokenAdmin(admin.ModelAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        # The secret is shown next, whichever way one saves: one button says so.
+        # The secret is shown next, however the form is saved: one button is enough.
         one_button = {"show_save_and_continue": False, "show_save_and_add_another": False}
         return super().add_view(request, form_url, one_button | (extra_context or {}))
 
@@ -44,7 +44,7 @@ class AccessTokenAdmin(admin.ModelAdmin):
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        # A revoked token stays in the list: who used what until when is worth knowing.
+        # A revoked token stays in the list: it is worth knowing who used what, and until when.
         return False
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -52,12 +52,12 @@ class AccessTokenAdmin(admin.ModelAdmin):
         obj.secret = AccessToken.new_secret()
         obj.digest = digest_of(obj.secret)
         super().save_model(request, obj, form, change)
-        self.note(request, f"Made the access token {obj.name}.")
+        self.note(request, f"Created the access token {obj.name}.")
 
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """The secret, on a page of its own, which the admin lets nobody keep: there is no second look at it."""
+        """The secret, on a page of its own, which the admin lets no browser cache: it is shown only once."""
         context = {
             **self.admin_site.each_context(request),
             "title": "Your access token",
@@ -74,7 +74,7 @@ class AccessTokenAdmin(admin.ModelAdmin):
         token = get_object_or_404(AccessToken.objects.visible_to(request.user), pk=pk)
         token.revoke()
         self.note(request, f"Revoked the access token {token.name}.")
-        messages.success(request, f"“{token.name}” opens nothing any more.")
+        messages.success(request, f"“{token.name}” was revoked and no longer works.")
         return HttpResponseRedirect(reverse("admin:desk_accesstoken_changelist"))
 
     def note(self, request: HttpRequest, detail: str) -> None:

@@ -18,7 +18,7 @@ from desk.base.pages import may_edit
 from desk.models import AccessToken
 from studies.models import Study
 
-HOW = "Send “Authorization: Bearer …” with an access token. The admin makes them, under Access tokens."
+HOW = "Send “Authorization: Bearer …” with an access token. You can create one in the admin, under Access tokens."
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -62,10 +62,10 @@ class ResearcherView(APIView):
     def permission_denied(
         self, request: Request, message: str | None = None, code: str | None = None
     ) -> NoReturn:
-        raise exceptions.NotAuthenticated(f"Who are you? {HOW}")
+        raise exceptions.NotAuthenticated(f"This call needs an access token. {HOW}")
 
     def study(self, slug: str, *, edits: bool = False) -> Study:
-        """The study, for who may see it. A stranger's does not exist; changing takes the right to."""
+        """The study, for those who may see it; for others it does not exist. Editing takes the right to change it."""
         user: Any = self.request.user
         studies = Study.objects.visible_to(user).select_related("dataset")
         study = studies.defer("dataset__insight").filter(slug=slug).first()

@@ -1,4 +1,4 @@
-"""What the researchers' API tells, and what it takes."""
+"""The replies and the requests of the researchers' API."""
 
 from typing import Any
 
@@ -13,10 +13,12 @@ ROLES = ("owner", "edit", "read", "superuser")
 
 
 class StudySummary(serializers.Serializer[Study]):
-    slug = serializers.CharField(help_text="the link name, which names the study in every call")
+    slug = serializers.CharField(
+        help_text="the link name, which identifies the study in every call"
+    )
     title = serializers.CharField()
     state = serializers.ChoiceField(choices=Study.State.choices)
-    role = serializers.SerializerMethodField(help_text=f"yours: {', '.join(ROLES)}")
+    role = serializers.SerializerMethodField(help_text=f"your role: {', '.join(ROLES)}")
     created_at = serializers.DateTimeField()
     public_url = serializers.CharField(help_text="the workers' link")
 
@@ -35,7 +37,7 @@ class StudyVersionInfo(serializers.Serializer[Any]):
 
 
 class Counts(serializers.Serializer[HeadCount]):
-    """Live participants. Who was excluded is counted there alone."""
+    """Live participants. Excluded ones are counted in `joined` and `excluded` only."""
 
     joined = serializers.IntegerField()
     done = serializers.IntegerField()
@@ -48,7 +50,7 @@ class Counts(serializers.Serializer[HeadCount]):
 
 class ArmCounts(Counts):
     arm = serializers.CharField(help_text="the teacher; empty before assignment")
-    is_open = serializers.BooleanField(help_text="whether new workers are given to it")
+    is_open = serializers.BooleanField(help_text="whether new workers are assigned to it")
 
 
 class StudyDetail(StudySummary):
@@ -56,7 +58,7 @@ class StudyDetail(StudySummary):
         source="current_version", allow_null=True, help_text="null before the first participant"
     )
     settings = serializers.DictField(
-        source="configuration", help_text="what sessions that begin now are made of"
+        source="configuration", help_text="the settings that apply to sessions that begin now"
     )
     max_participants = serializers.IntegerField(allow_null=True)
     target_per_arm = serializers.IntegerField(allow_null=True)
@@ -77,7 +79,7 @@ class StudyDetail(StudySummary):
 
 
 class ParticipantRow(serializers.ModelSerializer[Participant]):
-    """Nothing that names the person: recruiters' ids are in exports alone, when they are asked for."""
+    """Nothing that identifies the person: recruiters' ids are only in exports, and only when asked for."""
 
     participant = serializers.CharField(source="code", help_text="the random code")
     stage = StageField()
@@ -99,7 +101,7 @@ class ParticipantFilter(serializers.Serializer[Any]):
     stage = StageField(required=False)
     arm = serializers.CharField(max_length=20, required=False)
     purpose = serializers.ChoiceField(
-        choices=Participant.Purpose.choices, required=False, help_text="live, unless it is named"
+        choices=Participant.Purpose.choices, required=False, help_text="live by default"
     )
     excluded = serializers.BooleanField(required=False, allow_null=True, default=None)
     finished_after = serializers.DateTimeField(required=False)

@@ -47,7 +47,7 @@ class Pages(PageNumberPagination):
 def page_of(name: str, row: type[serializers.BaseSerializer[Any]]) -> Any:
     """The schema of one page of rows."""
     fields = {
-        "count": serializers.IntegerField(help_text="of all pages"),
+        "count": serializers.IntegerField(help_text="of the rows on all pages"),
         "next": serializers.CharField(allow_null=True, help_text="the address of the next page"),
         "previous": serializers.CharField(allow_null=True),
         "results": row(many=True),
@@ -92,7 +92,7 @@ class StudyInfo(ResearcherView):
         examples=examples.STUDY,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """A study: its settings, its state, and where everybody stands."""
+        """A study: its settings, its state, and how far its participants are."""
         return Response(StudyDetail(self.study(slug), context=context_of(request)).data)
 
 
@@ -107,7 +107,7 @@ class StudyState(ResearcherView):
         examples=examples.STATE,
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Open, pilot, pause or close a study. The state that it has already is a no-op."""
+        """Open, pilot, pause or close a study. Asking for the state that it is in changes nothing."""
         study = self.study(slug, edits=True)
         state = validated(StateRequest(data=request.data))["state"]
         if state != study.state:
@@ -126,7 +126,7 @@ class Participants(ResearcherView):
         examples=examples.PARTICIPANTS,
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The participants of a study in the order of joining. Nothing in it names a person."""
+        """The participants of a study in the order of joining. Nothing in it identifies a person."""
         study = self.study(slug)
         wanted = validated(ParticipantFilter(data=request.query_params))
         people = filtered(study.participants.select_related("version"), wanted).order_by("pk")
@@ -149,7 +149,7 @@ def filtered(people: ParticipantQuerySet, wanted: dict[str, Any]) -> Participant
 
 
 class AsItIs(BaseContentNegotiation):
-    """The address says what kind of file it is; whatever a client accepts, it gets that."""
+    """The address decides the kind of file, whatever the client says it accepts."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         return parsers[0]
@@ -181,7 +181,7 @@ class TableExport(ResearcherView):
         },
     )
     def get(self, request: Request, slug: str, table: str, extension: str) -> HttpResponseBase:
-        """One table of a study, streamed, of one moment. It is on record who took it."""
+        """One table of a study, streamed from one snapshot. The download is recorded."""
         return downloads.table(request._request, self.study(slug), table, extension)
 
 
@@ -197,5 +197,5 @@ class ArchiveExport(ResearcherView):
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
-        """All tables of a study with codebook and datasheet as one zip, streamed. It is on record who took it."""
+        """All tables of a study with codebook and datasheet as one zip, streamed. The download is recorded."""
         return downloads.archive(request._request, self.study(slug))

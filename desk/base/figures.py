@@ -15,7 +15,7 @@ def figure_file(
     form: str,
     numbers: Callable[[], Any],
 ) -> HttpResponse:
-    """SVG or PDF, or the numbers behind it as CSV; nothing is worked out for what there is not."""
+    """SVG or PDF, or the numbers behind it as CSV. They are computed only for figures that exist."""
     from analysis.results.figures import FORMS
 
     if key not in figures or form not in FORMS:

@@ -71,7 +71,7 @@ class Page(MenuEntry):
 
 
 def study_for(request: HttpRequest, pk: int, *, edits: bool = False) -> Study:
-    """The study, for who may see it. A stranger's study does not exist; changing takes the right to."""
+    """The study, for those who may see it; for others it does not exist. Editing takes the right to change it."""
     studies = Study.objects.visible_to(request.user).select_related("dataset")
     study = studies.defer("dataset__insight").filter(pk=pk).first()
     if study is None or not request.user.has_perm("studies.view_study"):

@@ -7,7 +7,7 @@ from studies.models import Participant
 from .filter_links import FilterLinks, filter_links
 
 LIVE = Participant.Purpose.LIVE
-# Previews are looks at single pages; no result comes of them.
+# Previews show single pages and have no results.
 SHOWN = (LIVE, Participant.Purpose.PILOT, Participant.Purpose.REHEARSAL)
 
 

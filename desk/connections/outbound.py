@@ -1,7 +1,7 @@
-"""Requests to addresses that researchers name: only to the open internet, without redirects, and never for long.
+"""Requests to addresses that researchers enter: only to the public internet, without redirects, with a deadline.
 
-Whoever names an address could name one inside the server's own network. So the host is resolved here, every address
-it has is judged, and the connection goes to the address that was judged: asking twice would let it change between.
+An address could lead into the server's own network. So the host is resolved here, every network address it has is
+checked, and the connection goes to the one that was checked: resolving it again could give another one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
-# For every wait of the connection, and for all of it.
+# For each step of a connection, and for all of it.
 STEP_SECONDS = 10
 TOTAL_SECONDS = 15
 PORTS = {"http": 80, "https": 443}
-# Addresses of the sixth version that lead to one of the fourth.
+# IPv6 addresses that stand for an IPv4 address.
 NAT64 = IPv6Network("64:ff9b::/96")
 
 
@@ -32,7 +32,7 @@ class NotSent(Exception):
 
 @dataclass(frozen=True)
 class Destination:
-    """Where a request goes: what the address says, and the one network address that was judged."""
+    """Where a request goes: what the URL says, and the network address that was checked."""
 
     scheme: str
     host: str
@@ -42,7 +42,7 @@ class Destination:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
-    """Sends the body and returns the status. A redirect is an answer like any other, and not followed."""
+    """Sends the body and returns the status. A redirect counts as an answer and is not followed."""
     destination = resolve(url)
     connection = _Connection(destination)
     try:
@@ -52,7 +52,9 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
     except TimeoutError as error:
         raise NotSent(f"{destination.host} did not answer in time.") from error
     except ssl.SSLError as error:
-        raise NotSent(f"{destination.host} could not prove who it is ({error.reason}).") from error
+        raise NotSent(
+            f"{destination.host} could not be reached securely ({error.reason})."
+        ) from error
     except (OSError, http.client.HTTPException) as error:
         raise NotSent(f"{destination.host} could not be reached ({_reason(error)}).") from error
     finally:
@@ -69,11 +71,13 @@ def parsed(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise NotSent("The address cannot be read.") from error
+        raise NotSent("This is not a valid address.") from error
     if parts.scheme not in PORTS or not parts.hostname or port == 0:
         raise NotSent("The address must begin with https:// or http:// and name a host.")
     if parts.username or parts.password:
-        raise NotSent("Leave names and passwords out of the address: requests are signed.")
+        raise NotSent(
+            "Leave user names and passwords out of the address: requests are signed instead."
+        )
     return parts
 
 
@@ -84,10 +88,12 @@ def resolve(url: str) -> Destination:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise NotSent(f"There is no host {host}.") from error
+        raise NotSent(f"No host {host} was found.") from error
     addresses = [str(row[4][0]) for row in found]
     if not settings.JEDI_WEBHOOK_PRIVATE and not all(map(is_public, addresses)):
-        raise NotSent(f"{host} is inside a private network, where this server sends nothing.")
+        raise NotSent(
+            f"{host} is inside a private network, and this server sends no requests there."
+        )
     path = parts.path or "/"
     return Destination(
         parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path, addresses[0]
@@ -95,7 +101,7 @@ def resolve(url: str) -> Destination:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address is one of the open internet, also if another stands inside it."""
+    """Whether an address belongs to the public internet, and so does any IPv4 address inside it."""
     address = ip_address(text.partition("%")[0])
     inner = _inner(address) if isinstance(address, IPv6Address) else None
     return (
@@ -110,7 +116,7 @@ def _inner(address: IPv6Address) -> IPv4Address | None:
 
 
 class _Connection(http.client.HTTPConnection):
-    """To the judged address, whatever the name of the host means by now; its certificate is for the name."""
+    """To the address that was checked, whatever the host resolves to by now; the certificate must name the host."""
 
     def __init__(self, destination: Destination) -> None:
         super().__init__(destination.host, destination.port, timeout=STEP_SECONDS)
@@ -134,7 +140,7 @@ class _Connection(http.client.HTTPConnection):
 
 @contextmanager
 def _deadline(connection: _Connection) -> Iterator[None]:
-    """Ends a connection that lives on a byte now and then."""
+    """Ends a connection that is kept alive by a byte now and then."""
     is_over = threading.Event()
 
     def end() -> None:

@@ -20,7 +20,7 @@ class WebhookForm(forms.Form):
         label="Address",
         required=False,
         max_length=500,
-        help_text="Begin it with https://. Empty: nobody is told.",
+        help_text="Start it with https://. Leave it empty to send nothing.",
         widget=forms.TextInput({"class": "vTextField", "inputmode": "url", "autocomplete": "off"}),
     )
 
@@ -54,14 +54,14 @@ def set_webhook(request: HttpRequest, study: Study) -> HttpResponse:
         return _page(request, study, form)
     url = form.cleaned_data["webhook_url"]
     Study.objects.filter(pk=study.pk).update(webhook_url=url)
-    _note(request, study, f"Set the webhook to {url}." if url else "Took the webhook away.")
-    messages.success(request, "The webhook was set." if url else "Nobody is told any more.")
+    _note(request, study, f"Set the webhook to {url}." if url else "Removed the webhook.")
+    messages.success(request, "The webhook was set." if url else "The webhook was removed.")
     return _back(study)
 
 
 def renew_secret(request: HttpRequest, study: Study) -> HttpResponse:
     Study.objects.filter(pk=study.pk).update(webhook_secret=new_token())
-    _note(request, study, "Made a new secret for the webhook.")
+    _note(request, study, "Created a new secret for the webhook.")
     messages.success(request, "From now on, deliveries are signed with the new secret.")
     return _back(study)
 
@@ -69,9 +69,7 @@ def renew_secret(request: HttpRequest, study: Study) -> HttpResponse:
 def test_webhook(request: HttpRequest, study: Study) -> HttpResponse:
     if study.webhook_url:
         webhooks.announce_test(study)
-        messages.success(
-            request, "A test is on its way. Load the page again to see what came of it."
-        )
+        messages.success(request, "A test is on its way. Reload this page to see the result.")
     else:
         messages.error(request, "Set an address first.")
     return _back(study)

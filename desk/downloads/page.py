@@ -1,4 +1,4 @@
-"""A study's files: the box of downloads, and each table and archive, streamed."""
+"""A study's files: the page that lists them, and each table and archive, streamed."""
 
 from collections.abc import Iterator
 
@@ -21,12 +21,12 @@ from studies import audit
 from studies.head_counts import Enrolment, enrolment
 from studies.models import AuditEntry, Participant, Study
 
-# What a file can have beyond the plain rows of those who count.
+# What a file can hold beyond the rows of those who count.
 CHOICES = ("everyone", "identifiable")
 
 
 def downloads(request: HttpRequest, study: Study) -> HttpResponse:
-    """Every file, of those who count or of everyone, with or without what names them."""
+    """Every file, of those who count or of everyone, with or without recruiters' ids."""
     people = enrolment(study)
     chosen = {name: "1" for name in CHOICES if request.GET.get(name) == "1"}
     context = {
@@ -51,7 +51,7 @@ def titles_of_people(people: Enrolment) -> dict[str, str]:
 
 
 def left_out(people: Enrolment) -> str:
-    """Who is in the files of everyone alone, in words; nothing if nobody is."""
+    """Who is only in the files of everyone, in words; empty if nobody is."""
     live, *others = Participant.Purpose
     counts = {"excluded": people.excluded[live]}
     counts |= {purpose.label: people.joined[purpose] for purpose in others}
@@ -88,10 +88,10 @@ def selection(request: HttpRequest, study: Study) -> Selection:
 def download(
     request: HttpRequest, study: Study, chunks: Iterator[bytes], name: str, content_type: str
 ) -> HttpResponseBase:
-    """The file; that it was taken, by whom and when, stays on record."""
+    """The file. The download is recorded, with who took it and when."""
     audit.record(AuditEntry.Action.EXPORT, f"Downloaded {name}.", study=study, actor=request.user)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    # What a study's people did is for nobody's cache.
+    # No cache may keep what participants did.
     headers["Cache-Control"] = "private, no-store"
     return StreamingHttpResponse(chunks, content_type=content_type, headers=headers)
 

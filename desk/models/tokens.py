@@ -64,5 +64,5 @@ class AccessToken(models.Model):
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=now)
 
     def revoke(self) -> None:
-        """Once; the moment stands."""
+        """A token that was revoked already keeps its time."""
         AccessToken.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now())

@@ -1,4 +1,4 @@
-"""What a study keeps about people, the way to delete it, and the record of who took or deleted what."""
+"""What a study keeps about people, how to delete it, and the record of who downloaded or deleted what."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ def privacy(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def delete_participant(request: HttpRequest, study: Study) -> HttpResponse:
-    """Asks first, with everything that would go; the code comes from the address or the form."""
+    """Asks first, and lists everything that would be deleted; the code comes from the address or the form."""
     code = (request.POST or request.GET).get("code", "").strip().upper()
     person = study.participants.filter(code=code).first()
     if person is None:
@@ -46,13 +46,13 @@ def delete_participant(request: HttpRequest, study: Study) -> HttpResponse:
             request, study, "admin/desk/privacy/purge_participant.html", title, context
         )
     people = study.participants.filter(pk=person.pk)
-    purge.purge_people(people, why=f"by the code {code}", actor=request.user)
+    purge.purge_people(people, why=f"by code {code}", actor=request.user)
     messages.success(request, f"Everything about {code} was deleted.")
     return HttpResponseRedirect(address(study, "privacy"))
 
 
 def belongings(participant: Participant) -> list[tuple[str, int]]:
-    """What would go with a participant: how many rows of which kind."""
+    """What would be deleted with a participant: how many rows of which kind."""
     counts = []
     for relation in Participant._meta.related_objects:
         model: Any = relation.related_model
@@ -70,7 +70,7 @@ def delete_everybody(request: HttpRequest, study: Study) -> HttpResponse:
         return HttpResponseRedirect(address(study, "privacy"))
     if request.method == "POST" and request.POST.get("name", "").strip() == study.slug:
         number = purge.purge_people(people, why="the whole study", actor=request.user)
-        messages.success(request, f"Participants deleted, with all that belonged to them: {number}")
+        messages.success(request, f"Participants deleted, with all their data: {number}")
         return HttpResponseRedirect(address(study, "privacy"))
     context = {
         "number": people.count(),

@@ -1,7 +1,7 @@
-"""Deleting what is kept about people: one of them, a whole study's, or everybody who was long ago.
+"""Deleting what is kept about people: one of them, everybody in a study, or everybody last seen long ago.
 
 Studies, their settings and data sets stay, and so do the audit entries, which name people by their random codes
-only. A worker's withdrawal is another thing: it leaves a bare row, so that counts stay true; a purge leaves nothing.
+only. A worker's withdrawal is different: it leaves a bare row, so that counts stay true; a purge leaves nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from django.utils import timezone
 from studies import audit
 from studies.models import AuditEntry, Participant, ParticipantQuerySet, Study
 
-# People in one transaction: everybody else's answers wait for no longer than such a batch takes.
+# People in one transaction: other people's answers wait no longer than such a batch takes.
 BATCH = 100
 
 
@@ -25,7 +25,7 @@ class PurgeRefused(Exception):
 
 
 def people_of_study(study: Study) -> ParticipantQuerySet:
-    """Everybody in a study that nobody can join any more: whoever is on the page loses the session."""
+    """Everybody in a study that nobody can join now: whoever has its page open loses the session."""
     if study.state in Study.TAKES_PART:
         raise PurgeRefused(
             f"{study.title} is {study.get_state_display()}. Pause or close it first."
@@ -34,7 +34,7 @@ def people_of_study(study: Study) -> ParticipantQuerySet:
 
 
 def people_before(days: int) -> ParticipantQuerySet:
-    """Everybody whose session ended, or was left, before so many days."""
+    """Everybody whose session ended, or was left, more than this many days ago."""
     moment = timezone.now() - timedelta(days=days)
     old = Participant.objects.filter(last_seen_at__lt=moment)
     return old.exclude(pk__in=[person.pk for person in _still_taking_part(old)])
@@ -46,7 +46,7 @@ def _still_taking_part(people: ParticipantQuerySet) -> Iterator[Participant]:
 
 
 def purge_people(people: ParticipantQuerySet, *, why: str, actor: Any) -> int:
-    """Deletes them study by study, each batch with its entry in the record; returns how many they were."""
+    """Deletes them study by study, each batch with its entry in the record. Returns how many there were."""
     by_study: dict[int, list[int]] = {}
     for study_id, pk in people.order_by("study_id", "pk").values_list("study_id", "pk"):
         by_study.setdefault(study_id, []).append(pk)

@@ -21,13 +21,13 @@ Flags = tuple[Flag, ...]
 Kind = SessionEvent.Kind
 Purpose = Participant.Purpose
 
-# People who are asked for by name; of more, everybody is read.
-BY_NAME = 500
-# Of sessions that have ended, by the participant's code: no answer of theirs changes any more.
-_KNOWN: dict[str, Flags] = {}
-MOST_KNOWN = 50_000
+# Up to this many people are looked up by their keys; of more, everybody is read.
+MOST_KEYS = 500
+# Of sessions that have ended, by the participant's code: their answers cannot change.
+_CACHED: dict[str, Flags] = {}
+MOST_CACHED = 50_000
 
-# A session for a purpose that is not in here says nothing about who took part in it.
+# Sessions for other purposes say nothing about who took part in them.
 PLACES = {
     Purpose.LIVE: "the study itself",
     Purpose.PILOT: "its pilot",
@@ -52,7 +52,7 @@ class Seconds(Func):
 def flags_by_person(people: People, rows: Sequence[Participant]) -> dict[int, Flags]:
     """The flags of everybody who has some. `rows` are the same people, as they were read."""
     ended = {row.pk: row.code for row in rows if not row.is_under_way}
-    known = {pk: _KNOWN[code] for pk, code in ended.items() if code in _KNOWN}
+    known = {pk: _CACHED[code] for pk, code in ended.items() if code in _CACHED}
     flags = known | _read_flags(people, [row.pk for row in rows if row.pk not in known])
     _remember({code: flags.get(pk, ()) for pk, code in ended.items()})
     places = elsewhere(people)
@@ -64,14 +64,14 @@ def flags_by_person(people: People, rows: Sequence[Participant]) -> dict[int, Fl
 def _read_flags(people: People, unknown: Sequence[int]) -> dict[int, Flags]:
     if not unknown:
         return {}
-    asked = Participant.objects.filter(pk__in=unknown) if len(unknown) <= BY_NAME else people
+    asked = Participant.objects.filter(pk__in=unknown) if len(unknown) <= MOST_KEYS else people
     return {pk: flags_of(behaviour) for pk, behaviour in behaviours(asked).items()}
 
 
 def _remember(flags: Mapping[str, Flags]) -> None:
-    if len(_KNOWN) + len(flags) > MOST_KNOWN:
-        _KNOWN.clear()
-    _KNOWN.update(flags)
+    if len(_CACHED) + len(flags) > MOST_CACHED:
+        _CACHED.clear()
+    _CACHED.update(flags)
 
 
 def behaviours(people: People) -> dict[int, Behaviour]:
@@ -139,7 +139,7 @@ def _hidden(people: People) -> Mapping[int, list[float]]:
 
 
 def elsewhere(people: People) -> dict[int, list[str]]:
-    """Where else the recruiters' ids of these people took part; by participant, also for those sessions elsewhere."""
+    """Where else the recruiters' ids of these people took part, by participant, including those other sessions."""
     ids = people.exclude(external_id="").order_by().values("external_id")
     rows = Participant.objects.filter(
         external_id__in=ids, consented_at__isnull=False, purpose__in=PLACES
@@ -156,7 +156,7 @@ def elsewhere(people: People) -> dict[int, list[str]]:
 
 
 def _places(person: Participant, others: Sequence[Participant]) -> list[str]:
-    """Other studies are counted and not named: they may be a stranger's."""
+    """Other studies are counted and not named: they may belong to other researchers."""
     here = {other.purpose for other in others if other.study_id == person.study_id}
     studies = {other.study_id for other in others if other.study_id != person.study_id}
     places = [words for purpose, words in PLACES.items() if purpose in here]

@@ -1,4 +1,4 @@
-"""Excluding somebody from all that counts, and taking it back: each a decision with a reason, kept for good."""
+"""Excluding somebody from everything that counts, and taking it back: each a decision with a reason that is kept."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ LONGEST_REASON = 400
 
 
 def exclude(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Whether it changed anything: who is excluded already stays so, for the reason given then."""
+    """Returns whether it changed anything: somebody who is excluded already stays so, for the first reason."""
     return _decide(participant, excludes=True, reason=reason, actor=actor)
 
 
 def include(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Takes an exclusion back. Whether it changed anything."""
+    """Takes an exclusion back. Returns whether it changed anything."""
     return _decide(participant, excludes=False, reason=reason, actor=actor)
 
 
 @transaction.atomic
 def _decide(participant: Participant, *, excludes: bool, reason: str, actor: Any) -> bool:
-    words = _sound(reason)
+    words = _cleaned(reason)
     rows = Participant.objects.filter(pk=participant.pk, is_excluded=not excludes)
-    # One statement: of two who decide the same at once, one changes it, and one decision is written.
+    # In one statement: if two people decide the same at once, only one decision is written.
     if not rows.update(is_excluded=excludes):
         return False
     Decision.objects.create(
@@ -36,21 +36,21 @@ def _decide(participant: Participant, *, excludes: bool, reason: str, actor: Any
         actor=actor,
         actor_name=actor.get_username(),
     )
-    _write_down(participant, excludes, words, actor)
+    _audit(participant, excludes, words, actor)
     participant.is_excluded = excludes
     return True
 
 
-def _sound(reason: str) -> str:
+def _cleaned(reason: str) -> str:
     words = " ".join(reason.replace("\0", "").split())
     if not words:
         raise ValidationError("Give a reason: it is kept with the decision.")
     if len(words) > LONGEST_REASON:
-        raise ValidationError(f"Give the reason in at most {LONGEST_REASON} letters.")
+        raise ValidationError(f"Give the reason in at most {LONGEST_REASON} characters.")
     return words
 
 
-def _write_down(participant: Participant, excludes: bool, reason: str, actor: Any) -> None:
+def _audit(participant: Participant, excludes: bool, reason: str, actor: Any) -> None:
     action = AuditEntry.Action.EXCLUDE if excludes else AuditEntry.Action.INCLUDE
     verb = "Excluded" if excludes else "Took back the exclusion of"
     detail = f"{verb} {participant.code}: {reason}"

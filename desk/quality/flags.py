@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from statistics import median
 
-# Sooner after the picture than this, hardly anybody can have seen it and chosen.
+# Within this time of the picture, hardly anybody can have seen it and chosen.
 FAST_MS = 300
 FAST_SHARE = 0.1
-# A run of the same answers that coins show in fewer than this share of all tests.
+# A run of identical answers that fair coins show in fewer than this share of all tests.
 RUN_CHANCE = 0.001
 ABSENCE_S = 300
 EXPOSURE_MS = 250
@@ -82,7 +82,9 @@ def same_key(behaviour: Behaviour) -> str:
     chance = chance_of_run(length, run)
     if chance >= RUN_CHANCE:
         return ""
-    return f"{run} equal answers in a row of {length}; chance with a fair coin {_small(chance)}."
+    return (
+        f"{run} identical answers in a row, of {length}; chance with a fair coin {_small(chance)}."
+    )
 
 
 def longest_run(answers: Iterable[int]) -> int:
@@ -199,35 +201,35 @@ RULES = (
     Rule(
         "run",
         "Same key in a row",
-        "The longest run of equal answers in the test is one that fair coin flips reach in fewer than 1 of 1,000 tests "
-        "of its length. Of 1,000 honest people about one is flagged.",
+        "The longest run of identical answers in the test is one that fair coin flips would reach in fewer than 1 of "
+        "1,000 tests of this length. About 1 of 1,000 honest people is flagged.",
         same_key,
     ),
     Rule(
         "absence",
         "Long absence",
-        f"At least {ABSENCE_S // 60} minutes passed between two answers, or the page was out of view for so long. "
-        "What was taught before may be forgotten.",
+        f"At least {ABSENCE_S // 60} minutes passed between two answers, or the page was out of view for that long. "
+        "What was taught before may have been forgotten.",
         long_absence,
     ),
     Rule(
         "exposure",
         "Exposure not as planned",
-        f"Pictures of the memory test were in sight for more than {EXPOSURE_MS} ms shorter or longer than planned, by "
-        "the worker’s device: a slow device, a page that was left, or a manipulated one.",
+        f"Pictures of the memory test were visible more than {EXPOSURE_MS} ms shorter or longer than planned, as "
+        "measured by the worker’s device: a slow device, a page that was left, or a manipulated one.",
         odd_exposure,
     ),
     Rule(
         "checks",
         "Failed attention check",
-        "An attention check asked for one class, and the other was chosen. One slip can happen to anybody.",
+        "An attention check asked for one class, and the other was chosen. Anybody can slip once.",
         failed_checks,
     ),
     Rule(
         "repeated",
         "Took part before",
         "The same recruiter’s id also took part in another study on this server, or in the pilot or a preview of this "
-        "one, and got past the consent there.",
+        "one, and gave consent there.",
         repeated,
     ),
 )

@@ -1,4 +1,4 @@
-"""Who took part oddly, and who was excluded: the flags of a study, and the decisions about them."""
+"""Whose session looks odd, and who was excluded: the flags of a study, and the decisions about them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ READ = (
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedPerson:
     """Somebody with flags, or excluded."""
 
     participant: Participant
@@ -65,12 +65,12 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/quality/page.html", "Quality", context)
 
 
-def listed(study: Study) -> list[Listed]:
+def listed(study: Study) -> list[ListedPerson]:
     """The most flags first, then the newest."""
     live = study.participants.live()
     rows = list(live.only(*READ).order_by("-created_at", "-pk"))
     flags = flags_by_person(live, rows)
-    found = [Listed(row, flags.get(row.pk, ())) for row in rows]
+    found = [ListedPerson(row, flags.get(row.pk, ())) for row in rows]
     return sorted((person for person in found if person.keys), key=lambda one: -len(one.flags))
 
 
@@ -79,18 +79,18 @@ def chosen_flag(request: HttpRequest) -> str:
     return wanted if wanted in {EXCLUDED, *(rule.key for rule in RULES)} else ""
 
 
-def titles(everybody: Sequence[Listed], counts: Mapping[str, int]) -> dict[str, str]:
+def titles(everybody: Sequence[ListedPerson], counts: Mapping[str, int]) -> dict[str, str]:
     flags = {rule.key: f"{rule.title} ({counts[rule.key]})" for rule in RULES}
     excluded = {EXCLUDED: f"Excluded ({counts[EXCLUDED]})"}
     return {"": f"All ({len(everybody)})"} | flags | excluded
 
 
-def with_decisions(people: Iterable[Listed]) -> list[Listed]:
-    """With the decision that stands, if there ever was one."""
+def with_decisions(people: Iterable[ListedPerson]) -> list[ListedPerson]:
+    """With the decision that stands, if there is one."""
     rows = Decision.objects.filter(participant__in=[person.participant.pk for person in people])
     newest = {row.participant_id: row for row in rows.order_by("at", "pk")}
     return [
-        Listed(person.participant, person.flags, newest.get(person.participant.pk))
+        ListedPerson(person.participant, person.flags, newest.get(person.participant.pk))
         for person in people
     ]
 
@@ -130,10 +130,10 @@ def exclusion(request: HttpRequest, study: Study, person: int) -> HttpResponseBa
 
 def outcome(participant: Participant, excludes: bool, is_new: bool) -> str:
     if not is_new:
-        return f"{participant.code} was {'excluded' if excludes else 'included'} already; nothing changed."
+        return f"{participant.code} was already {'excluded' if excludes else 'included'}; nothing changed."
     if excludes:
-        return f"{participant.code} is excluded: from results, files, balance and payment, at once."
-    return f"{participant.code} counts again, everywhere."
+        return f"{participant.code} is now excluded from results, files, balance and payment."
+    return f"{participant.code} counts again everywhere."
 
 
 PAGES = (

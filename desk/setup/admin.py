@@ -1,4 +1,4 @@
-"""Studies in the admin: their settings, and the way to all their pages."""
+"""Studies in the admin: their settings, and the addresses of all their pages."""
 
 from typing import Any
 
@@ -36,21 +36,23 @@ class StudyAdmin(OwnedStudies):
             "What workers read and get",
             {
                 "fields": ["welcome", "consent", "minutes", "shows_score", "completion_code", "return_url"],
-                "description": "In the order in which workers meet it.",
+                "description": "In the order in which workers see it.",
             },
         ),
         (
             "Taking part",
             {
                 "fields": ["max_participants", "target_per_arm", "session_hours", "on_withdrawal", "seed"],
-                "description": "Who may take part, for how long, and what becomes of those who leave.",
+                "description": "How many may take part, for how long, and what happens to the answers of those who "
+                "withdraw.",
             },
         ),
         (
             "Pay",
             {
                 "fields": ["reward", "currency", "bonus_share"],
-                "description": "The study pays nobody: it works out who gets what, and makes the files for it.",
+                "description": "Nobody is paid from here: the Payment page works out who gets the bonus, and makes the "
+                "files for it.",
             },
         ),
         (
@@ -60,8 +62,8 @@ class StudyAdmin(OwnedStudies):
                     "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
                     "memory_practice",
                 ],
-                "description": "Pictures are shown in an order and put back into it: how many a worker can keep in "
-                "order is n̄, and JEDI teaches by it.",
+                "description": "Workers see pictures in an order and restore it. How many they can keep in order "
+                "is n̄, which JEDI adapts to.",
             },
         ),
         (
@@ -73,14 +75,14 @@ class StudyAdmin(OwnedStudies):
                     "repeat_window", "min_look_ms",
                 ],
                 "description": "One image at a time: the worker names its class, then sees the true one. The "
-                "teacher chooses the next image from everything answered so far.",
+                "teacher chooses the next image, based on all answers so far.",
             },
         ),
         (
             "Module 3: evaluation",
             {
                 "fields": ["evaluation_size", "attention_checks"],
-                "description": "What was learned, on images that nobody was taught with.",
+                "description": "What was learned, tested on images that are not used for teaching.",
             },
         ),
     ]  # fmt: skip
@@ -105,11 +107,11 @@ class StudyAdmin(OwnedStudies):
         if db_field.name == "arms":
             options |= {
                 "widget": TeacherChoice(),
-                "help_text": "Tick those who teach. Workers are given to them from the top to the bottom.",
+                "help_text": "Tick the teachers of this study. Workers are assigned to them from top to bottom.",
             }
         field = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "dataset" and field:
-            # A study's form is no place to delete the images of other studies.
+            # A study's form is not the place to delete the images of other studies.
             field.widget.can_delete_related = False
         return field
 

@@ -26,8 +26,8 @@ PAPER = (
     "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay", "repeat_window",
     "min_look_ms", "evaluation_size", "attention_checks", "bonus_share",
 )  # fmt: skip
-# While one of these is wrong, no sentence about the study holds.
-SAID_IN_WORDS = {*PAPER, "minutes", "reward", "currency"}
+# While one of these is wrong, the study cannot be put into words.
+IN_THE_SUMMARY = {*PAPER, "minutes", "reward", "currency"}
 
 
 def paper_settings() -> dict[str, Any]:
@@ -53,14 +53,14 @@ def setup_context(form: Any) -> dict[str, Any]:
 
 
 def number_under_way(study: Study) -> int:
-    """Everybody who is in the middle of a session that was meant: no previews and no bots."""
-    meant = (Participant.Purpose.LIVE, Participant.Purpose.PILOT)
+    """Everybody in the middle of a real session: no previews and no bots."""
+    real = (Participant.Purpose.LIVE, Participant.Purpose.PILOT)
     seen_lately = study.participants.under_way().filter(last_seen_at__gte=study.cutoff)
-    return seen_lately.filter(purpose__in=meant).count()
+    return seen_lately.filter(purpose__in=real).count()
 
 
 def summary_of(study: Study, wrong: Collection[str]) -> Summary | None:
-    return None if SAID_IN_WORDS & set(wrong) else summarise(study, teaching_lengths(study))
+    return None if IN_THE_SUMMARY & set(wrong) else summarise(study, teaching_lengths(study))
 
 
 def teaching_lengths(study: Study) -> set[int]:
@@ -76,7 +76,7 @@ def changes_of(study: Study) -> list[Difference]:
 
 
 def verdict(form: Any) -> JsonResponse:
-    """The same checks as saving, and nothing saved."""
+    """The checks that saving runs, without saving."""
     summary = summary_of(form.instance, form.errors)
     return JsonResponse(
         {
@@ -100,7 +100,7 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
     except StateNotAllowed as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"The study is {study.state} now. {states.MEANING[study.state]}")
+        messages.success(request, f"The study is now {study.state}. {states.MEANING[study.state]}")
     came_from_monitor = request.POST.get("back") == "monitor"
     return HttpResponseRedirect(
         address(study, "monitor") if came_from_monitor else form_address(study)

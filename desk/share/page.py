@@ -1,4 +1,4 @@
-"""The ways into a study: links for each recruitment platform, a QR code, and a try as a participant would."""
+"""How people reach a study: links for each recruitment platform, a QR code, and a link to try it out."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def links_to(study: Study) -> list[Link]:
             "plain",
             "Plain link",
             study.public_url,
-            "For letters, classes and your own lab. A cookie lets the same browser go on where it stopped.",
+            "For e-mails, classes and your own lab. A cookie lets the same browser resume a session.",
         ),
         Link(
             "prolific",
             "Prolific",
             study.public_url + PROLIFIC,
-            "Paste it as the study's URL. Prolific fills the brackets in, and each person gets one session.",
+            "Paste it as the study's URL. Prolific fills in the brackets, and each person gets one session.",
             prolific_warning(study),
         ),
         Link(
@@ -68,7 +68,7 @@ def links_to(study: Study) -> list[Link]:
             "Mechanical Turk",
             external_question(study),
             "The question of a HIT (ExternalQuestion). Mechanical Turk adds workerId, assignmentId and hitId to the "
-            "link by itself; a preview there starts nothing here.",
+            "link; a preview there starts no session here.",
             turk_warning(study),
         ),
     ]
@@ -87,14 +87,14 @@ def prolific_warning(study: Study) -> str:
     if study.return_url or study.completion_code:
         return ""
     return (
-        "Workers could not prove that they finished: put Prolific's completion link into the return link "
-        "of the study, or a completion code."
+        "Workers cannot prove that they finished: set Prolific’s completion link as the return link "
+        "of the study, or set a completion code."
     )
 
 
 def turk_warning(study: Study) -> str:
     if not study.public_url.startswith("https://"):
-        return "Mechanical Turk takes links that begin with https:// only."
+        return "Mechanical Turk only accepts links that begin with https://."
     if not settings.JEDI_FRAME_ANCESTORS:
         return (
             "Mechanical Turk shows the study inside a page of its own. This server does not allow that yet: "
@@ -104,7 +104,7 @@ def turk_warning(study: Study) -> str:
 
 
 def try_url(study: Study) -> str:
-    """The entry as Prolific would open it for somebody new, with an invitation: nothing of it counts."""
+    """The study as Prolific would open it for somebody new, with an invitation: the session does not count."""
     someone = {
         "PROLIFIC_PID": secrets.token_hex(12),
         "STUDY_ID": "a-study-to-try",

@@ -99,4 +99,4 @@ def changed_lines(old: str, new: str) -> Iterator[Line]:
     for line in changes:
         yield Line("gap", "…") if line.startswith("@@") else Line(KINDS[line[0]], line[1:])
     if not changes:
-        yield Line("gap", "Line ends alone.")
+        yield Line("gap", "Only line endings changed.")

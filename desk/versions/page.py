@@ -1,4 +1,4 @@
-"""The versions of a study: when its settings changed, what changed, and who has which."""
+"""The versions of a study: when its settings changed, what changed, and how many people have each."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def decide(client: Client, person: Participant, **body) -> str:
 def test_an_exclusion_keeps_who_decided_when_and_why(researcher, study):
     person = add(study)
     page = decide(researcher, person, reason="  Pressed one key\n all the time. ")
-    assert f"{person.code} is excluded" in page
+    assert f"{person.code} is now excluded" in page
     person.refresh_from_db()
     assert person.is_excluded
     decision = Decision.objects.get()
@@ -90,7 +90,7 @@ def test_without_a_sound_reason_nothing_happens(researcher, study, reason, words
 def test_deciding_the_same_twice_changes_nothing(researcher, study):
     person = add(study)
     decide(researcher, person, reason="First.")
-    assert "excluded already" in decide(researcher, person, reason="Second.")
+    assert "was already excluded" in decide(researcher, person, reason="Second.")
     assert [row.reason for row in Decision.objects.all()] == ["First."]
     assert not include(add(study), reason="Nothing to take back.", actor=User.objects.get())
 
@@ -137,7 +137,7 @@ def test_the_box_of_a_participant_shows_flags_decisions_and_the_form(researcher,
         box = Template("{% load desk %}{% quality_box participant %}").render(
             Context({"participant": person, "may_edit": may_edit, "csrf_token": "token"})
         )
-        assert "40 equal answers in a row of 40" in box
+        assert "40 identical answers in a row, of 40" in box
         assert "One key." in box
         assert ("Take the exclusion back" in box) == may_edit
         assert ('value="token"' in box) == may_edit

@@ -51,7 +51,7 @@ def test_one_participant_goes_with_everything_and_nobody_else_does(study):
     goes = finished(study, PROLIFIC_PID="5f1e")
     assert all(after > number for after, number in zip(rows(), before, strict=True))
     images = sorted(path.name for path in study.dataset.folder.rglob("*"))
-    assert "deleted, with all that belonged to them: 1" in run(participant=goes.code)
+    assert "deleted, with all their data: 1" in run(participant=goes.code)
     assert list(Participant.objects.all()) == [stays]
     assert rows() == before
     assert sorted(path.name for path in study.dataset.folder.rglob("*")) == images

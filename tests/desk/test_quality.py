@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desk.models import Decision
-from desk.quality import behaviour as reading
+from desk.quality import behaviour
 from desk.quality.flags import (
     RULES,
     Behaviour,
@@ -66,7 +66,7 @@ def test_the_same_key_is_flagged_when_coins_hardly_ever_do_it():
     # In 100 flips, 16 equal ones in a row come in 1.3 of 1,000 tests, and 17 in 0.6.
     assert flags(answers=[1] * 16 + row[:84]) == {}
     found = flags(answers=[1] * 17 + row[:83])
-    assert found == {"run": "17 equal answers in a row of 100; chance with a fair coin 0.0006."}
+    assert found == {"run": "17 identical answers in a row, of 100; chance with a fair coin 0.0006."}
     everything = flags(answers=[1] * 100)["run"]
     assert everything.endswith("chance with a fair coin below one in a million.")
     # In a short test even one key all the time is no surprise.
@@ -155,7 +155,7 @@ def study(dataset) -> Study:
 def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     person, other = add(study), add(study)
     take_part(person)
-    found = reading.behaviours(Participant.objects.filter(pk__in=[person.pk, other.pk]))
+    found = behaviour.behaviours(Participant.objects.filter(pk__in=[person.pk, other.pk]))
     assert list(found) == [person.pk]
     numbers = found[person.pk]
     assert numbers.times_ms == [250.0, *(500.0 + place for place in range(41))]
@@ -208,14 +208,14 @@ def test_who_came_before_is_found_by_recruiter_and_id(study, dataset):
     alone = add(study, recruiter="mturk", external_id="ann")
     add(study)
     add(study)
-    found = reading.elsewhere(study.participants.live())
+    found = behaviour.elsewhere(study.participants.live())
     assert found[person.pk] == ["its pilot", "1 other study"]
     assert alone.pk not in found
 
 
 def flags_read(study: Study) -> dict[int, list[str]]:
     live = study.participants.live()
-    found = reading.flags_by_person(live, list(live))
+    found = behaviour.flags_by_person(live, list(live))
     return {pk: [flag.rule.key for flag in flags] for pk, flags in found.items()}
 
 
@@ -243,10 +243,10 @@ def test_a_crowd_is_read_as_people_are(study, monkeypatch):
     for _ in range(3):
         take_part(add(study))
     one_by_one = flags_read(study)
-    monkeypatch.setattr(reading, "BY_NAME", 1)
-    reading._KNOWN.clear()
+    monkeypatch.setattr(behaviour, "MOST_KEYS", 1)
+    behaviour._CACHED.clear()
     assert flags_read(study) == one_by_one
-    monkeypatch.setattr(reading, "MOST_KNOWN", 2)
+    monkeypatch.setattr(behaviour, "MOST_CACHED", 2)
     assert flags_read(study) == one_by_one
 
 
@@ -271,7 +271,7 @@ def test_the_page_lists_the_flagged_with_numbers_and_explains_every_flag(researc
     assert odd.code in page
     assert fine.code not in page
     assert pilot.code not in page
-    assert "40 equal answers in a row of 40" in page
+    assert "40 identical answers in a row, of 40" in page
     assert "1 of 1 failed." in page
     for rule in RULES:
         assert rule.meaning in page

@@ -241,7 +241,7 @@ def test_the_page_offers_the_states_that_may_follow(researcher):
 def test_a_button_changes_the_state_and_leaves_a_record(researcher, admin_user):
     study = make_study(state="open")
     reply = researcher.post(address(study, "state/"), {"state": "paused"}, follow=True)
-    assert "The study is paused now." in reply.content.decode()
+    assert "The study is now paused." in reply.content.decode()
     study.refresh_from_db()
     assert study.state == "paused"
     assert AuditEntry.objects.get().actor == admin_user
@@ -299,7 +299,7 @@ def test_the_links_are_ready_to_paste(researcher, settings):
     )
     assert f">{link}?{placeholders}</code>" in page
     assert f"&lt;ExternalURL&gt;{link}&lt;/ExternalURL&gt;" in page
-    assert "could not prove that they finished" not in page
+    assert "cannot prove that they finished" not in page
     assert "JEDI_FRAME_ANCESTORS" in page
 
 
@@ -318,7 +318,7 @@ def test_the_external_question_is_what_mechanical_turk_takes(settings):
 
 def test_what_would_hurt_on_a_platform_is_said(researcher, study):
     page = page_of(researcher, address(study, "share/"))
-    assert "could not prove that they finished" in page
+    assert "cannot prove that they finished" in page
     assert "begin with https://" in page
     assert "work on this computer alone" in page
 

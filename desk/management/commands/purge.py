@@ -1,4 +1,4 @@
-"""Deletes what is kept about people; a daily `purge --older-than` keeps what was promised in a consent form."""
+"""Deletes what is kept about people; a daily `purge --older-than` keeps the promise of a consent form."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -11,20 +11,20 @@ from studies.models import Participant, ParticipantQuerySet, Study
 
 
 class Command(BaseCommand):
-    help = "Deletes everything about one participant, about a study's, or about those who were here long ago."
+    help = "Deletes everything about one participant, everybody in a study, or everybody last seen long ago."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         whom = parser.add_mutually_exclusive_group(required=True)
-        whom.add_argument("--participant", metavar="CODE", help="one participant, by the code")
+        whom.add_argument("--participant", metavar="CODE", help="one participant, by code")
         whom.add_argument("--study", metavar="SLUG", help="everybody in a study that is not open")
         whom.add_argument(
             "--older-than",
             metavar="DAYS",
             type=int,
-            help="everybody, in all studies, who was last seen so many days ago or longer",
+            help="everybody, in all studies, who was last seen at least this many days ago",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="only say how many people it would be"
+            "--dry-run", action="store_true", help="only say how many people would be deleted"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,14 +36,14 @@ class Command(BaseCommand):
             self.stdout.write(f"Participants that would be deleted: {people.count()}")
             return
         number = purge.purge_people(people, why=why, actor=audit.SHELL)
-        self.stdout.write(f"Participants deleted, with all that belonged to them: {number}")
+        self.stdout.write(f"Participants deleted, with all their data: {number}")
 
     def chosen(self, options: dict[str, Any]) -> tuple[ParticipantQuerySet, str]:
         if code := options["participant"]:
             people = Participant.objects.filter(code=code)
             if not people.exists():
                 raise CommandError(f"There is no participant {code}.")
-            return people, f"by the code {code}"
+            return people, f"by code {code}"
         if slug := options["study"]:
             study = Study.objects.filter(slug=slug).first()
             if study is None:
