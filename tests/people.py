@@ -5,6 +5,7 @@ from django.test import Client
 
 from desk.access.roles import RESEARCHERS
 from studies.models import Study, StudyShare
+from tests.markup import markup_of
 
 
 def make_researcher(name: str = "ada") -> User:
@@ -23,3 +24,14 @@ def browser_of(user: User) -> Client:
 def share(study: Study, user: User, *, can_edit: bool = False) -> User:
     StudyShare.objects.create(study=study, user=user, can_edit=can_edit)
     return user
+
+
+def study_address(study: Study, page: str = "change/") -> str:
+    return f"/admin/studies/study/{study.pk}/{page}"
+
+
+def text_of(client: Client, path: str) -> str:
+    """The markup of the page at an address, which must be there."""
+    reply = client.get(path)
+    assert reply.status_code == 200, path
+    return markup_of(reply)

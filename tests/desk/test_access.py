@@ -13,7 +13,7 @@ from desk.models import AccessToken
 from studies import audit
 from studies.models import AuditEntry, Dataset, Study, StudyShare
 from tests.builders import make_dataset, make_participant, make_study
-from tests.people import browser_of, make_researcher, share
+from tests.people import browser_of, make_researcher, share, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -26,12 +26,6 @@ def owner() -> User:
 @pytest.fixture
 def study(owner) -> Study:
     return make_study(dataset=make_dataset(teaching=12, evaluation=6, owner=owner), owner=owner)
-
-
-def text_of(client: Client, path: str) -> str:
-    reply = client.get(path)
-    assert reply.status_code == 200, path
-    return reply.content.decode()
 
 
 def test_the_group_of_researchers_is_there_with_its_rights():

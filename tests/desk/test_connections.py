@@ -20,7 +20,7 @@ from studies import services
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_study
 from tests.desk.receiver import running_receiver
-from tests.people import browser_of, make_researcher, share
+from tests.people import browser_of, make_researcher, share, study_address
 from tests.worker import Worker
 
 State = WebhookDelivery.State
@@ -298,7 +298,10 @@ def test_an_address_that_cannot_be_used_is_refused_with_the_reason(url, problem)
 
 @pytest.mark.usefixtures("inside")
 def test_a_server_that_cannot_prove_who_it_is_gets_nothing():
-    with running_receiver() as receiver, pytest.raises(outbound.NotSent, match="could not be reached securely"):
+    with (
+        running_receiver() as receiver,
+        pytest.raises(outbound.NotSent, match="could not be reached securely"),
+    ):
         outbound.post(receiver.url.replace("http:", "https:"), b"{}", {})
     assert receiver.received == []
 
@@ -346,7 +349,7 @@ def study(db) -> Study:
 
 
 def page(study: Study, part: str = "") -> str:
-    return f"/admin/studies/study/{study.pk}/connections/{part}"
+    return study_address(study, f"connections/{part}")
 
 
 def test_an_owner_sets_tests_and_takes_away_a_webhook(study, settings):

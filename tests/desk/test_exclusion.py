@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.template import Context, Template
 from django.test import Client
@@ -14,10 +14,11 @@ from desk.models import Decision
 from desk.payment.bonus import bonus_plan
 from desk.quality.exclusion import exclude, include
 from studies.head_counts import head_count, outcome_groups
-from studies.models import AuditEntry, Participant, Study, StudyShare
+from studies.models import AuditEntry, Participant, Study
 from teaching.assignment import emptiest_arm
 from tests.builders import make_dataset, make_study
 from tests.crowd import make_finished
+from tests.people import browser_of, make_researcher, share, study_address, text_of
 
 from .odd_sessions import add, take_part
 
@@ -29,18 +30,12 @@ def study() -> Study:
     return make_study(dataset=make_dataset(teaching=12, evaluation=60), reward=2)
 
 
-def address(study: Study, rest: str = "quality/") -> str:
-    return f"/admin/studies/study/{study.pk}/{rest}"
-
-
 def page_of(client: Client, study: Study, query: str = "") -> str:
-    reply = client.get(address(study) + query)
-    assert reply.status_code == 200
-    return reply.content.decode()
+    return text_of(client, study_address(study, f"quality/{query}"))
 
 
 def decide(client: Client, person: Participant, **body) -> str:
-    url = address(person.study, f"people/{person.pk}/exclusion/")
+    url = study_address(person.study, f"people/{person.pk}/exclusion/")
     return client.post(url, {"decision": "exclude", **body}, follow=True).content.decode()
 
 
@@ -145,34 +140,28 @@ def test_the_box_of_a_participant_shows_flags_decisions_and_the_form(researcher,
 
 def test_the_form_leads_back_to_where_it_was(researcher, study):
     person = add(study)
-    url = address(study, f"people/{person.pk}/exclusion/")
+    url = study_address(study, f"people/{person.pk}/exclusion/")
     reply = researcher.post(url, {"reason": "One key.", "from": "participant"})
     assert reply["Location"] == f"/admin/studies/participant/{person.pk}/change/"
     reply = researcher.post(url, {"reason": "One key."})
-    assert reply["Location"] == address(study)
+    assert reply["Location"] == study_address(study, "quality/")
 
 
 def test_readers_look_editors_decide_and_strangers_see_nothing(study):
     take_part(person := add(study))
-    url = address(study, f"people/{person.pk}/exclusion/")
-    clients = {}
-    for can_edit in (True, False):
-        user = User.objects.create_user(f"grace{can_edit}", is_staff=True)
-        names = ["view_study", "change_study", "view_participant"]
-        user.user_permissions.add(*Permission.objects.filter(codename__in=names))
-        StudyShare.objects.create(study=study, user=user, can_edit=can_edit)
-        clients[can_edit] = Client()
-        clients[can_edit].force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    assert "Reason for excluding" not in page_of(clients[False], study)
-    assert clients[False].post(url, {"reason": "One key."}).status_code == 403
-    assert clients[True].get(url).status_code == 405
+    url = study_address(study, f"people/{person.pk}/exclusion/")
+    reader = browser_of(share(study, make_researcher("ada")))
+    editor = browser_of(share(study, make_researcher("grace"), can_edit=True))
+    assert "Reason for excluding" not in page_of(reader, study)
+    assert reader.post(url, {"reason": "One key."}).status_code == 403
+    assert editor.get(url).status_code == 405
     other = add(make_study(dataset=study.dataset))
     for foreign in (
-        address(study, f"people/{other.pk}/exclusion/"),
-        address(other.study, f"people/{other.pk}/exclusion/"),
+        study_address(study, f"people/{other.pk}/exclusion/"),
+        study_address(other.study, f"people/{other.pk}/exclusion/"),
     ):
-        assert clients[True].post(foreign, {"reason": "One key."}).status_code == 404
-    assert clients[True].get(address(other.study)).status_code == 404
+        assert editor.post(foreign, {"reason": "One key."}).status_code == 404
+    assert editor.get(study_address(other.study, "quality/")).status_code == 404
     assert not Decision.objects.exists()
-    assert clients[True].post(url, {"reason": "One key."}).status_code == 302
-    assert Decision.objects.get().actor_name == "graceTrue"
+    assert editor.post(url, {"reason": "One key."}).status_code == 302
+    assert Decision.objects.get().actor_name == "grace"

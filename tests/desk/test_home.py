@@ -3,8 +3,7 @@
 import pytest
 
 from tests.builders import make_dataset, make_participant, make_study
-from tests.markup import markup_of
-from tests.people import browser_of, make_researcher
+from tests.people import browser_of, make_researcher, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -15,9 +14,7 @@ def ada():
 
 
 def page(user, path="/admin/") -> str:
-    reply = browser_of(user).get(path)
-    assert reply.status_code == 200
-    return markup_of(reply)
+    return text_of(browser_of(user), path)
 
 
 def study_of(owner, title):

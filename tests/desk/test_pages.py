@@ -8,6 +8,7 @@ import pytest
 from desk import pages
 from desk.base.pages import Page, study_page
 from tests.builders import make_study
+from tests.people import study_address, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -46,35 +47,35 @@ def study():
 
 @pytest.mark.usefixtures("with_made_up_page")
 def test_a_page_that_is_one_row_is_opened_through_the_menu(researcher, study):
-    address = f"/admin/studies/study/{study.pk}/weather/"
-    setup = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
+    address = study_address(study, "weather/")
+    setup = text_of(researcher, study_address(study, "change/"))
     assert f'<li><a href="{address}">Weather</a></li>' in setup
-    page = researcher.get(address).content.decode()
+    page = text_of(researcher, address)
     assert "<h1>Weather of Moths</h1>" in page
     assert MARKED.format(address, "Weather") in page
 
 
 @pytest.mark.usefixtures("with_made_up_page")
 def test_a_page_that_is_one_row_is_in_the_lists_of_studies(researcher, study):
-    address = f"/admin/studies/study/{study.pk}/weather/"
+    address = study_address(study, "weather/")
     assert f'<a href="{address}" aria-label="Weather of Moths">' in home(researcher)
-    listed = researcher.get("/admin/studies/study/").content.decode()
+    listed = text_of(researcher, "/admin/studies/study/")
     assert f'<a href="{address}">Weather</a>' in listed
 
 
 @pytest.mark.usefixtures("with_made_up_page")
 def test_a_page_that_writes_refuses_to_be_only_looked_at(researcher, study):
-    address = f"/admin/studies/study/{study.pk}/weather/forget/"
+    address = study_address(study, "weather/forget/")
     assert researcher.get(address).status_code == 405
     assert researcher.post(address).status_code == 200
 
 
 def home(researcher) -> str:
-    return researcher.get("/admin/").content.decode()
+    return text_of(researcher, "/admin/")
 
 
 def test_the_menu_has_the_pages_in_the_order_of_the_table(researcher, study):
-    page = researcher.get(f"/admin/studies/study/{study.pk}/change/").content.decode()
+    page = text_of(researcher, study_address(study, "change/"))
     menu = page[page.index('class="study-menu"') : page.index('class="state ')]
     titles = [row.title for row in pages.PAGES if row.title]
     places = [menu.index(f">{title}</a>") for title in titles]
@@ -88,7 +89,7 @@ def test_the_menu_has_the_pages_in_the_order_of_the_table(researcher, study):
 )
 def test_every_page_of_the_menu_marks_itself_there(researcher, study, row):
     address = row.address(study)
-    assert MARKED.format(address, row.title) in researcher.get(address).content.decode()
+    assert MARKED.format(address, row.title) in text_of(researcher, address)
 
 
 def test_what_a_page_has_preloaded_is_there_to_be_imported():

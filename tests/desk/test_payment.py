@@ -6,7 +6,6 @@ import re
 from decimal import Decimal
 
 import pytest
-from django.contrib.auth.models import Permission, User
 from django.db import IntegrityError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -17,8 +16,9 @@ from desk.models import Payment
 from desk.payment.bonus import bonus_of, bonus_plan, share_of
 from desk.payment.cutoff import explain, find_cutoff
 from desk.payment.record import record_paid, undo_paid
-from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
+from studies.models import AuditEntry, Participant, Study, StudyVersion
 from tests.builders import make_dataset, make_study
+from tests.people import browser_of, make_researcher, share, study_address, text_of
 
 # The rule
 
@@ -89,11 +89,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def dataset(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        dataset = make_dataset(teaching=8, evaluation=6)
-        yield dataset
-        dataset.delete()
+def dataset(make_once):
+    return make_once(lambda: make_dataset(teaching=8, evaluation=6))
 
 
 @pytest.fixture
@@ -151,7 +148,7 @@ def test_without_pay_there_is_no_bonus(study):
 
 
 def address(study: Study, rest: str = "") -> str:
-    return f"/admin/studies/study/{study.pk}/payment/{rest}"
+    return study_address(study, f"payment/{rest}")
 
 
 def file_of(researcher: Client, study: Study, name: str) -> str:
@@ -192,7 +189,7 @@ def test_people_without_a_recruiter_are_listed_by_code(researcher, study, everyb
         ["participant", "bonus", "currency"],
         [everybody["nobody"].code, "2.50", "GBP"],
     ]
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert everybody["nobody"].code in page
     # Ids are in the files, whose names say so; the page needs none.
     assert "5f1eann" not in page
@@ -217,7 +214,7 @@ def test_an_id_that_no_recruiter_issues_never_becomes_a_line(researcher, study, 
     person = prolific(study, 0.9, hostile)
     assert file_of(researcher, study, "prolific.txt") == ""
     assert person.code in file_of(researcher, study, "by-code.csv")
-    assert "no recruiter issues" in researcher.get(address(study)).content.decode()
+    assert "no recruiter issues" in text_of(researcher, address(study))
 
 
 def test_an_assignment_that_is_none_is_not_paid_by_file(researcher, study):
@@ -229,7 +226,7 @@ def test_an_assignment_that_is_none_is_not_paid_by_file(researcher, study):
 def test_a_study_without_pay_has_no_file_and_says_what_to_do(researcher, study, everybody):
     Study.objects.update(reward=None)
     assert researcher.get(address(study, "files/prolific.txt")).status_code == 404
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "Set the pay for taking part" in page
     assert "Record these as paid" not in page
 
@@ -239,7 +236,7 @@ def test_a_study_without_pay_has_no_file_and_says_what_to_do(researcher, study, 
 
 def press(researcher: Client, study: Study, heading: str, **changes) -> str:
     """Opens the page, presses the button of one group, and gives the page after that."""
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     section = page.partition(f'id="bonus-{heading}"')[2].partition("</section>")[0]
     fields = dict(re.findall(r'type="hidden" name="(people|amount)" value="([^"]*)"', section))
     reply = researcher.post(address(study, "record/"), fields | changes, follow=True)
@@ -271,7 +268,7 @@ def test_who_was_paid_is_in_no_further_file_unless_asked_for(researcher, study, 
 
 
 def test_pressing_twice_pays_once(researcher, study, everybody):
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     (people,) = {
         match for match in re.findall(r'name="people" value="([^"]*)"', page) if " " in match
     }
@@ -300,7 +297,7 @@ def test_taking_back_is_recorded_and_makes_the_people_due_again(
     assert Payment.objects.standing().count() == 0
     assert set(Payment.objects.values_list("undone_by", flat=True)) == {"admin"}
     assert AuditEntry.objects.filter(action="pay").count() == 2
-    assert "taken back" in researcher.get(address(study)).content.decode()
+    assert "taken back" in text_of(researcher, address(study))
     assert file_of(researcher, study, "prolific.txt").count("\n") == 2
     press(researcher, study, "prolific")
     assert Payment.objects.standing().count() == 2
@@ -335,7 +332,7 @@ def test_a_page_that_shows_an_old_pay_records_nothing(researcher, study, everybo
 def test_excluding_somebody_moves_the_cut_and_keeps_the_record(researcher, study, everybody):
     press(researcher, study, "prolific")
     Participant.objects.filter(pk=everybody["ann"].pk).update(is_excluded=True)
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "Recorded as paid, but no longer in the top: 1 person." in page
     assert Payment.objects.standing().count() == 2
 
@@ -343,11 +340,11 @@ def test_excluding_somebody_moves_the_cut_and_keeps_the_record(researcher, study
 def test_the_page_warns_while_people_can_still_finish_and_of_a_foreign_currency(
     researcher, study, everybody
 ):
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "Close the study before you pay" not in page
     assert "Mechanical Turk pays in US dollars, and this study’s pay is in GBP" in page
     Study.objects.update(state="open", currency="USD")
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "Close the study before you pay" in page
     assert "US dollars" not in page
 
@@ -355,13 +352,13 @@ def test_the_page_warns_while_people_can_still_finish_and_of_a_foreign_currency(
 def test_the_page_explains_the_cut(researcher, study):
     for place in range(6):
         add(study, 0.5 + place / 20)
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "of 6 people is 1.2, rounded up to 2; the cut-off is 70" in page
     assert "GBP\N{NO-BREAK SPACE}5.00" in page
 
 
 def test_an_empty_study_has_a_page(researcher, study):
-    page = researcher.get(address(study)).content.decode()
+    page = text_of(researcher, address(study))
     assert "Nobody has finished yet" in page
     assert "<form method" not in page[page.index('class="people-page"') :]
 
@@ -369,18 +366,9 @@ def test_an_empty_study_has_a_page(researcher, study):
 # Who may
 
 
-def client_of(study: Study, *, can_edit: bool) -> Client:
-    user = User.objects.create_user(f"grace{can_edit}", is_staff=True)
-    names = ["view_study", "change_study"]
-    user.user_permissions.add(*Permission.objects.filter(codename__in=names))
-    StudyShare.objects.create(study=study, user=user, can_edit=can_edit)
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-    return client
-
-
 def test_readers_look_editors_pay_and_strangers_see_nothing(study, everybody, dataset):
-    reader, editor = client_of(study, can_edit=False), client_of(study, can_edit=True)
+    reader = browser_of(share(study, make_researcher("ada")))
+    editor = browser_of(share(study, make_researcher("grace"), can_edit=True))
     page = reader.get(address(study))
     assert page.status_code == 200
     assert b"Record these as paid" not in page.content
@@ -393,7 +381,7 @@ def test_readers_look_editors_pay_and_strangers_see_nothing(study, everybody, da
     assert not Payment.objects.exists()
     assert editor.get(address(study, "files/prolific.txt")).status_code == 200
     assert editor.post(address(study, "record/"), body).status_code == 302
-    assert Payment.objects.get().recorded_by == "graceTrue"
+    assert Payment.objects.get().recorded_by == "grace"
     others = make_study(dataset=dataset, arms="rt")
     assert editor.get(address(others)).status_code == 404
     assert editor.post(address(others, "record/"), body).status_code == 404

@@ -14,7 +14,7 @@ from memorytest.models import MemoryRound
 from studies.models import AuditEntry, Dataset, Participant, SessionEvent, Study
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
-from tests.people import browser_of, make_researcher, share
+from tests.people import browser_of, make_researcher, share, study_address
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -139,7 +139,7 @@ def test_a_worker_whose_session_was_purged_is_told_that_there_is_none(study):
 
 
 def page(study: Study, part: str = "") -> str:
-    return f"/admin/studies/study/{study.pk}/privacy/{part}"
+    return study_address(study, f"privacy/{part}")
 
 
 def test_the_page_tells_what_is_kept_and_the_record(study):

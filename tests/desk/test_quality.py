@@ -23,6 +23,7 @@ from desk.quality.flags import (
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study
 from tests.builders import make_dataset, make_study
+from tests.people import study_address, text_of
 from tests.worker import Worker
 
 from .odd_sessions import add, at, take_part
@@ -66,7 +67,9 @@ def test_the_same_key_is_flagged_when_coins_hardly_ever_do_it():
     # In 100 flips, 16 equal ones in a row come in 1.3 of 1,000 tests, and 17 in 0.6.
     assert flags(answers=[1] * 16 + row[:84]) == {}
     found = flags(answers=[1] * 17 + row[:83])
-    assert found == {"run": "17 identical answers in a row, of 100; chance with a fair coin 0.0006."}
+    assert found == {
+        "run": "17 identical answers in a row, of 100; chance with a fair coin 0.0006."
+    }
     everything = flags(answers=[1] * 100)["run"]
     assert everything.endswith("chance with a fair coin below one in a million.")
     # In a short test even one key all the time is no surprise.
@@ -140,11 +143,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(scope="module")
-def dataset(django_db_setup, django_db_blocker):
-    with django_db_blocker.unblock():
-        dataset = make_dataset(teaching=12, evaluation=60)
-        yield dataset
-        dataset.delete()
+def dataset(make_once):
+    return make_once(lambda: make_dataset(teaching=12, evaluation=60))
 
 
 @pytest.fixture
@@ -253,14 +253,8 @@ def test_a_crowd_is_read_as_people_are(study, monkeypatch):
 # The page
 
 
-def address(study: Study, rest: str = "quality/") -> str:
-    return f"/admin/studies/study/{study.pk}/{rest}"
-
-
 def page_of(client: Client, study: Study, query: str = "") -> str:
-    reply = client.get(address(study) + query)
-    assert reply.status_code == 200
-    return reply.content.decode()
+    return text_of(client, study_address(study, f"quality/{query}"))
 
 
 def test_the_page_lists_the_flagged_with_numbers_and_explains_every_flag(researcher, study):

@@ -19,7 +19,7 @@ from studies.models import Participant, Study, StudyShare, StudyVersion
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
 from tests.crowd import make_finished
-from tests.markup import markup_of
+from tests.people import study_address, text_of
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -31,13 +31,11 @@ def study() -> Study:
 
 
 def address(study: Study, file: str = "") -> str:
-    return f"/admin/studies/study/{study.pk}/results/{file}"
+    return study_address(study, f"results/{file}")
 
 
 def page_of(researcher: Client, study: Study) -> str:
-    reply = researcher.get(address(study))
-    assert reply.status_code == 200
-    return markup_of(reply)
+    return text_of(researcher, address(study))
 
 
 def csv_of(researcher: Client, study: Study, key: str) -> list[dict[str, str]]:
@@ -265,7 +263,7 @@ def test_pilots_and_bots_have_results_of_their_own(researcher, study):
     newest = study.participants.order_by("-pk").values_list("pk", flat=True)[:12]
     study.participants.filter(pk__in=list(newest)).update(purpose="rehearsal")
     assert "8 participants have finished" in page_of(researcher, study)
-    bots = markup_of(researcher.get(address(study), {"purpose": "rehearsal"}))
+    bots = text_of(researcher, address(study, "?purpose=rehearsal"))
     assert "12 participants have finished" in bots
     assert "no result" in bots
     rows = researcher.get(address(study, "gain.csv"), {"purpose": "rehearsal"}).content.decode()

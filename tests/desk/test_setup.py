@@ -16,7 +16,7 @@ from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVers
 from teaching.engine import TEACHERS
 from tests.admin_form import form_values
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
-from tests.markup import markup_of
+from tests.people import study_address, text_of
 
 pytestmark = pytest.mark.django_db
 UNSEEN = ["django_session", "django_admin_log"]
@@ -25,16 +25,6 @@ UNSEEN = ["django_session", "django_admin_log"]
 @pytest.fixture
 def study() -> Study:
     return make_study()
-
-
-def address(study: Study, page: str = "change/") -> str:
-    return f"/admin/studies/study/{study.pk}/{page}"
-
-
-def page_of(client: Client, path: str) -> str:
-    reply = client.get(path)
-    assert reply.status_code == 200
-    return markup_of(reply)
 
 
 def colleague(study: Study, *, can_edit: bool) -> Client:
@@ -51,19 +41,19 @@ def colleague(study: Study, *, can_edit: bool) -> Client:
 
 
 def test_every_setting_is_explained(researcher, study):
-    form = researcher.get(address(study)).context["adminform"].form
+    form = researcher.get(study_address(study)).context["adminform"].form
     assert [name for name, field in form.fields.items() if not field.help_text] == []
 
 
 def test_every_setting_of_a_session_can_be_set(researcher, study):
-    form = researcher.get(address(study)).context["adminform"].form
+    form = researcher.get(study_address(study)).context["adminform"].form
     assert set(Study.CONFIGURATION) <= set(form.fields)
     assert "state" not in form.fields, "it has its buttons"
 
 
 def test_the_page_says_what_the_study_asks_of_a_worker(researcher):
     study = make_study(short=False, dataset=make_dataset(evaluation=100))
-    page = page_of(researcher, address(study))
+    page = text_of(researcher, study_address(study))
     assert (
         "Each worker sees up to 24 memory rounds, 20–40 teaching images and 100 evaluation images, "
         "about 16 minutes." in page
@@ -94,7 +84,7 @@ def test_a_new_study_is_a_draft_of_its_maker(researcher, admin_user):
 
 
 def test_every_teacher_of_the_table_can_be_ticked_and_is_explained(researcher, study):
-    page = page_of(researcher, address(study))
+    page = text_of(researcher, study_address(study))
     for name, kind in TEACHERS.items():
         assert f'name="arms" value="{name}"' in page
         assert f"<b>{kind.title}</b>" in page
@@ -104,13 +94,13 @@ def test_every_teacher_of_the_table_can_be_ticked_and_is_explained(researcher, s
 def test_a_teacher_that_this_server_does_not_have_keeps_its_plain_name(researcher):
     study = make_study()
     Study.objects.filter(pk=study.pk).update(arms="oracle,jedi")
-    page = page_of(researcher, address(study))
+    page = text_of(researcher, study_address(study))
     assert "<b>oracle</b>" in page
     assert "This server has no such teacher." in page
 
 
 def test_teachers_stand_in_the_order_of_the_study(researcher):
-    page = page_of(researcher, address(make_study(arms="rt,jedi")))
+    page = text_of(researcher, study_address(make_study(arms="rt,jedi")))
     order = re.findall(r'name="arms" value="(\w+)"( checked)?', page)
     assert order[:2] == [("rt", " checked"), ("jedi", " checked")]
     assert not any(is_checked for _, is_checked in order[2:])
@@ -134,17 +124,17 @@ def test_ticks_and_places_become_the_stored_list(rf, ticked, places, stored):
 
 
 def test_the_form_stores_the_teachers_in_their_order(researcher, study):
-    values = form_values(researcher, address(study))
+    values = form_values(researcher, study_address(study))
     values |= {"arms": ["jedi", "rt"], "arms-place-jedi": "2", "arms-place-rt": "1"}
-    assert researcher.post(address(study), values).status_code == 302
+    assert researcher.post(study_address(study), values).status_code == 302
     study.refresh_from_db()
     assert study.arms == "rt,jedi"
 
 
 def test_a_study_without_a_teacher_is_refused(researcher, study):
-    values = form_values(researcher, address(study))
+    values = form_values(researcher, study_address(study))
     del values["arms"]
-    reply = researcher.post(address(study), values)
+    reply = researcher.post(study_address(study), values)
     assert "arms" in reply.context["adminform"].form.errors
 
 
@@ -152,8 +142,8 @@ def test_a_study_without_a_teacher_is_refused(researcher, study):
 
 
 def checked(client: Client, study: Study, **changes: str):
-    values = form_values(client, address(study)) | changes
-    reply = client.post(address(study, "check/"), values)
+    values = form_values(client, study_address(study)) | changes
+    reply = client.post(study_address(study, "check/"), values)
     assert reply.status_code == 200
     return reply.json()
 
@@ -175,10 +165,12 @@ WRONG = [
 
 
 def test_the_check_says_what_saving_would_say(researcher, study):
-    values = form_values(researcher, address(study))
+    values = form_values(researcher, study_address(study))
     for changes, field in WRONG:
-        verdict = researcher.post(address(study, "check/"), values | changes).json()
-        saving = researcher.post(address(study), values | changes).context["adminform"].form.errors
+        verdict = researcher.post(study_address(study, "check/"), values | changes).json()
+        saving = (
+            researcher.post(study_address(study), values | changes).context["adminform"].form.errors
+        )
         assert field in verdict["errors"]
         assert verdict["errors"] == {name: list(reasons) for name, reasons in saving.items()}
 
@@ -190,9 +182,9 @@ def test_no_sentence_is_made_of_wrong_numbers(researcher, study):
 
 def test_the_check_writes_nothing(researcher, study):
     make_participant(study)
-    values = form_values(researcher, address(study)) | {"evaluation_size": "10"}
+    values = form_values(researcher, study_address(study)) | {"evaluation_size": "10"}
     before = database_snapshot(but=UNSEEN)
-    researcher.post(address(study, "check/"), values)
+    researcher.post(study_address(study, "check/"), values)
     assert database_snapshot(but=UNSEEN) == before
 
 
@@ -217,15 +209,15 @@ def test_a_study_that_is_not_saved_yet_can_be_checked(researcher):
 
 
 def test_before_saving_the_form_says_who_is_under_way(researcher, study):
-    assert "Nobody has joined yet" in page_of(researcher, address(study))
+    assert "Nobody has joined yet" in text_of(researcher, study_address(study))
     make_participant(study)
     make_participant(study)
     make_participant(study, purpose="preview")
-    page = page_of(researcher, address(study))
+    page = text_of(researcher, study_address(study))
     assert "<b>2 people are under way</b> and keep the settings" in page
     assert "becomes version 2" in page
     Participant.objects.update(stage="done")
-    assert "Nobody is under way now." in page_of(researcher, address(study))
+    assert "Nobody is under way now." in text_of(researcher, study_address(study))
 
 
 # States
@@ -233,14 +225,14 @@ def test_before_saving_the_form_says_who_is_under_way(researcher, study):
 
 def test_the_page_offers_the_states_that_may_follow(researcher):
     study = make_study(state="open")
-    page = page_of(researcher, address(study))
+    page = text_of(researcher, study_address(study))
     assert set(re.findall(r'name="state" value="(\w+)"', page)) == {"paused", "closed"}
     assert "The link lets people in, and they count." in page
 
 
 def test_a_button_changes_the_state_and_leaves_a_record(researcher, admin_user):
     study = make_study(state="open")
-    reply = researcher.post(address(study, "state/"), {"state": "paused"}, follow=True)
+    reply = researcher.post(study_address(study, "state/"), {"state": "paused"}, follow=True)
     assert "The study is now paused." in reply.content.decode()
     study.refresh_from_db()
     assert study.state == "paused"
@@ -250,28 +242,28 @@ def test_a_button_changes_the_state_and_leaves_a_record(researcher, admin_user):
 def test_a_state_that_may_not_follow_is_refused_in_words(researcher):
     study = make_study(state="closed")
     for state in ("draft", "nonsense", ""):
-        reply = researcher.post(address(study, "state/"), {"state": state}, follow=True)
+        reply = researcher.post(study_address(study, "state/"), {"state": state}, follow=True)
         assert "cannot become" in reply.content.decode()
     study.refresh_from_db()
     assert study.state == "closed"
 
 
 def test_states_are_changed_by_posts_of_editors_alone(researcher, study):
-    assert researcher.get(address(study, "state/")).status_code == 405
+    assert researcher.get(study_address(study, "state/")).status_code == 405
     reader = colleague(study, can_edit=False)
     for page in ("state/", "check/", "preview/open/", "preview/clear/"):
-        assert reader.post(address(study, page), {"state": "closed"}).status_code == 403
+        assert reader.post(study_address(study, page), {"state": "closed"}).status_code == 403
     study.refresh_from_db()
     assert study.state == "open"
 
 
 def test_a_reader_sees_the_settings_and_no_buttons(study):
     reader = colleague(study, can_edit=False)
-    page = page_of(reader, address(study))
+    page = text_of(reader, study_address(study))
     assert "about" in page
     assert 'name="state"' not in page
     assert "Paper settings" not in page
-    assert 'id="try"' not in page_of(reader, address(study, "share/"))
+    assert 'id="try"' not in text_of(reader, study_address(study, "share/"))
 
 
 # Saving
@@ -279,8 +271,8 @@ def test_a_reader_sees_the_settings_and_no_buttons(study):
 
 def test_a_saved_change_is_a_version_with_its_author(researcher, admin_user, study):
     make_participant(study)
-    values = form_values(researcher, address(study)) | {"evaluation_size": "10"}
-    assert researcher.post(address(study), values).status_code == 302
+    values = form_values(researcher, study_address(study)) | {"evaluation_size": "10"}
+    assert researcher.post(study_address(study), values).status_code == 302
     versions = list(StudyVersion.objects.order_by("number"))
     assert [version.created_by for version in versions] == [None, admin_user]
 
@@ -291,7 +283,7 @@ def test_a_saved_change_is_a_version_with_its_author(researcher, admin_user, stu
 def test_the_links_are_ready_to_paste(researcher, settings):
     settings.JEDI_PUBLIC_URL = "https://study.example"
     study = make_study(slug="birds", completion_code="C0FFEE")
-    page = page_of(researcher, address(study, "share/"))
+    page = text_of(researcher, study_address(study, "share/"))
     link = "https://study.example/s/birds/"
     assert f">{link}</code>" in page
     placeholders = "&amp;".join(
@@ -317,7 +309,7 @@ def test_the_external_question_is_what_mechanical_turk_takes(settings):
 
 
 def test_what_would_hurt_on_a_platform_is_said(researcher, study):
-    page = page_of(researcher, address(study, "share/"))
+    page = text_of(researcher, study_address(study, "share/"))
     assert "cannot prove that they finished" in page
     assert "begin with https://" in page
     assert "work on this computer alone" in page
@@ -325,7 +317,7 @@ def test_what_would_hurt_on_a_platform_is_said(researcher, study):
 
 def test_the_link_can_be_tried_as_a_prolific_participant_would(researcher):
     study = make_study(state="draft")
-    page = page_of(researcher, address(study, "share/"))
+    page = text_of(researcher, study_address(study, "share/"))
     link = re.search(r'href="(/s/[^"]+)"', page)[1].replace("&amp;", "&")
     worker = Client()
     entry = worker.get(link).content.decode()
@@ -348,7 +340,7 @@ def test_the_list_shows_states_people_and_pages(researcher):
     for stage in ("done", "done", "teaching"):
         person = make_participant(study)
         Participant.objects.filter(pk=person.pk).update(stage=stage)
-    page = page_of(researcher, "/admin/studies/study/")
+    page = text_of(researcher, "/admin/studies/study/")
     assert '<span class="state state-open">open</span>' in page
     assert '<td class="field-joined">3</td>' in page
     assert '<td class="field-completed">2</td>' in page

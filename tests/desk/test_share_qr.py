@@ -7,6 +7,7 @@ import pytest
 import segno
 
 from tests.builders import make_study
+from tests.people import study_address, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ LEVELS = {(1, 1): "L", (1, 0): "M", (0, 1): "Q", (0, 0): "H"}
 
 
 def drawing_of(researcher, study) -> ElementTree.Element:
-    reply = researcher.get(f"/admin/studies/study/{study.pk}/share/qr.svg")
+    reply = researcher.get(study_address(study, "share/qr.svg"))
     assert reply["Content-Type"] == "image/svg+xml"
     assert reply["Content-Disposition"] == f'attachment; filename="{study.slug}-qr.svg"'
     return ElementTree.fromstring(reply.content)
@@ -75,7 +76,7 @@ def test_the_code_is_black_on_white_on_every_page(researcher):
 
 def test_the_page_shows_the_code_and_offers_the_file(researcher):
     study = make_study()
-    page = researcher.get(f"/admin/studies/study/{study.pk}/share/").content.decode()
-    address = f"/admin/studies/study/{study.pk}/share/qr.svg"
+    page = text_of(researcher, study_address(study, "share/"))
+    address = study_address(study, "share/qr.svg")
     assert f'<img class="qr" src="{address}" alt="QR code of the plain link">' in page
     assert f'<a href="{address}">Download (SVG)</a>' in page

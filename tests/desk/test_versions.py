@@ -7,15 +7,13 @@ from django.test.utils import CaptureQueriesContext
 from desk.versions.differences import Line, changed_lines, differences
 from studies.models import Study
 from tests.builders import make_dataset, make_participant, make_study
-from tests.markup import markup_of
+from tests.people import study_address, text_of
 
 pytestmark = pytest.mark.django_db
 
 
 def page_of(researcher, study: Study) -> str:
-    reply = researcher.get(f"/admin/studies/study/{study.pk}/versions/")
-    assert reply.status_code == 200
-    return markup_of(reply)
+    return text_of(researcher, study_address(study, "versions/"))
 
 
 def edited(study: Study, **changes) -> Study:
