@@ -5,6 +5,6 @@ from typing import Any
 
 
 def markup_of(reply: Any) -> str:
-    """The page's markup with every run of white space as one space, and none between two tags."""
-    one_line = re.sub(r"\s+", " ", reply.content.decode())
+    """The page's markup with every run of white space as one space, and none between two tags; no-break spaces stay."""
+    one_line = re.sub(r"[ \t\r\n]+", " ", reply.content.decode())
     return one_line.replace("> <", "><")
