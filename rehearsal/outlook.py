@@ -8,8 +8,17 @@ from typing import Any
 
 from analysis import stats
 from analysis.charts import figures
-from analysis.charts.shapes import svg
-from analysis.charts.words import points, points_interval, share
+from analysis.charts.svg import svg
+from analysis.charts.words import (
+    UNKNOWN,
+    between,
+    points,
+    points_interval,
+    share,
+    signed_points,
+    signed_tick,
+    spread,
+)
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 from studies.models import Study
 from studies.models.versions import configuration_hash
@@ -61,7 +70,7 @@ def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, 
         "expected": [expected(arm, rows) for arm, rows in forecast.results.items()],
         "figure": svg(gain_plot(gains)),
         "needed": [needed(arm, gains, question, sd) for arm in list(gains)[1:]],
-        "sd": points(sd).removeprefix("+") if sd is not None else "",
+        "sd": spread(sd) if sd is not None else "",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
     }
@@ -75,7 +84,6 @@ def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
     gain, seen, evaluated = (
         stats.summarise(column(rows, name)) for name in ("gain", "first_seen", "evaluation")
     )
-    between = evaluated.interval
     return Expected(
         teacher_title(arm),
         gain.n,
@@ -83,7 +91,7 @@ def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
         points_interval(gain.interval),
         share(seen.mean),
         share(evaluated.mean),
-        f"{share(between.low)} to {share(between.high)}" if between else "–",
+        between(evaluated.interval, share),
     )
 
 
@@ -95,8 +103,8 @@ def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
             figures.ArmValues(teacher_title(arm), values, stats.summarise(values))
             for arm, values in gains.items()
         ],
-        show_tick=figures.signed_tick,
-        show_mean=figures.signed_points,
+        show_tick=signed_tick,
+        show_mean=signed_points,
         has_zero=True,
     )
 
@@ -113,4 +121,4 @@ def needed(
 
 
 def in_words(workers: int | None) -> str:
-    return "–" if workers is None else str(workers)
+    return UNKNOWN if workers is None else str(workers)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.charts.figures import with_minus
+from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import summarise
 
 from .belief_report import belief_parts
@@ -17,7 +17,7 @@ from .kinds import FITS, OFF, OPINIONS, OTHER, LearnerKind
 from .material import Material
 from .report import Data, Figure, ReportTable, Section
 from .shares import DistanceCovered
-from .summaries import NOTHING, with_interval
+from .summaries import with_interval
 from .verdicts import BARS, Verdict, cell_name, verdict
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _short_table(found: dict[str, list[Verdict]]) -> ReportTable:
 
 
 def _bar(bar: float | None) -> str:
-    return NOTHING if bar is None else f"{100 * bar:.0f}"
+    return UNKNOWN if bar is None else f"{100 * bar:.0f}"
 
 
 def _share_row(title: str, one: Verdict) -> list[object]:
@@ -130,7 +130,7 @@ def _share_row(title: str, one: Verdict) -> list[object]:
 
 def _share(share: DistanceCovered | None) -> str:
     if share is None:
-        return NOTHING
+        return UNKNOWN
     low, high = share.interval.low, share.interval.high
     return with_minus(f"{100 * share.value:.0f} [{100 * low:.0f}, {100 * high:.0f}]")
 

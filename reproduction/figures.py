@@ -8,26 +8,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.charts.figures import (
+from analysis.charts.axes import (
+    ARM_COLOURS,
     LEFT,
     RIGHT,
     WIDTH,
-    Scale,
+    AxisScale,
     axis_title,
     bottom_axis,
     extent,
+    hue,
     mark,
-    plain,
     ticks,
     value_axis,
 )
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
+from analysis.charts.words import plain
 from analysis.stats import SampleSummary
 from teaching.engine.arrays import FloatArray
 
 from .summaries import MeanCurve
 
-HUES = 7
 LEGEND_ROW, LEGEND_COLUMNS = 18.0, 4
 # Room for half of the last number of the axis.
 MARGIN = 20.0
@@ -68,11 +69,11 @@ def convergence_plot(
     low = max(0.0, min(float(curve.low.min()) for curve in curves))
     high = min(highest, max(float(curve.high.max()) for curve in curves))
     marks = ticks(low, high)
-    upward = Scale(marks[0], marks[-1], floor, top)
+    upward = AxisScale(marks[0], marks[-1], floor, top)
     if is_logarithmic:
         marks = log_ticks(min(float(curve.mean.min()) for curve in curves), high)
         upward = LogScale(marks[0], marks[-1], floor, top)
-    across = Scale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
+    across = AxisScale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
     steps = [at for at in ticks(0, across.high) if at <= across.high]
     shapes: list[Shape] = [
         # A little to the left of where a study's figures have it: logarithmic marks are long.
@@ -83,7 +84,7 @@ def convergence_plot(
         *_legend([curve.name for curve in curves]),
     ]
     for place, curve in enumerate(curves):
-        shapes.append(_band(curve, across, upward, f"band {_hue(place)}"))
+        shapes.append(_band(curve, across, upward, f"band {hue(place)}"))
     for place, curve in enumerate(curves):
         shapes += _line(place, curve, across, upward)
     return Drawing(WIDTH, floor + 44, title, shapes)
@@ -105,7 +106,7 @@ def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) 
     floor = top + height * len(rows) + 4
     edges = [edge for row in rows for summary in row.means for edge in extent(summary)]
     values = ticks(min(edges), max(edges))
-    across = Scale(values[0], values[-1], left, WIDTH - MARGIN)
+    across = AxisScale(values[0], values[-1], left, WIDTH - MARGIN)
     shapes: list[Shape] = [
         *bottom_axis(across, values, top, floor, plain),
         Text((left + WIDTH - MARGIN) / 2, floor + 34, axis, "label", "middle"),
@@ -120,18 +121,18 @@ def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) 
     return Drawing(WIDTH, floor + 44, title, shapes)
 
 
-def _dot(place: int, summary: SampleSummary, across: Scale, y: float) -> list[Shape]:
+def _dot(place: int, summary: SampleSummary, across: AxisScale, y: float) -> list[Shape]:
     if summary.mean is None:
         return []
     shapes: list[Shape] = []
     if summary.interval:
         low, high = across(summary.interval.low), across(summary.interval.high)
-        shapes.append(Line(low, y, high, y, f"whisker {_hue(place)}"))
-    return [*shapes, _mark(place, across(summary.mean), y, 2.6)]
+        shapes.append(Line(low, y, high, y, f"whisker {hue(place)}"))
+    return [*shapes, mark(place, across(summary.mean), y, 2.6, "solid")]
 
 
 @dataclass(frozen=True)
-class LogScale(Scale):
+class LogScale(AxisScale):
     """From positive values to places on the paper, by their logarithms."""
 
     def __call__(self, value: float) -> float:
@@ -148,27 +149,17 @@ def log_ticks(low: float, high: float) -> list[float]:
     return every[first : max(last, first + 1) + 1]
 
 
-def _hue(place: int) -> str:
-    return f"arm-{place % HUES + 1}"
-
-
-def _mark(place: int, x: float, y: float, size: float) -> Shape:
-    """The mark of an arm in the colour of a palette that has one more."""
-    shape = mark(place, x, y, size, "solid")
-    return replace(shape, style=f"solid {_hue(place)}")
-
-
 def _legend(names: Sequence[str]) -> list[Shape]:
     width = (WIDTH - LEFT - RIGHT) / LEGEND_COLUMNS
     shapes: list[Shape] = []
     for place, name in enumerate(names):
         x = LEFT + width * (place % LEGEND_COLUMNS)
         y = 13 + LEGEND_ROW * (place // LEGEND_COLUMNS)
-        shapes += [_mark(place, x + 5, y - 4, 3.4), Text(x + 14, y, name, "tick")]
+        shapes += [mark(place, x + 5, y - 4, 3.4, "solid"), Text(x + 14, y, name, "tick")]
     return shapes
 
 
-def _band(curve: MeanCurve, across: Scale, upward: Scale, style: str) -> Shape:
+def _band(curve: MeanCurve, across: AxisScale, upward: AxisScale, style: str) -> Shape:
     def edge(values: FloatArray) -> list[Point]:
         within = np.clip(values, upward.low, upward.high)
         return [(across(s), upward(float(y))) for s, y in zip(curve.steps, within, strict=True)]
@@ -176,15 +167,15 @@ def _band(curve: MeanCurve, across: Scale, upward: Scale, style: str) -> Shape:
     return Path((*edge(curve.high), *reversed(edge(curve.low))), style, is_closed=True)
 
 
-def _line(place: int, curve: MeanCurve, across: Scale, upward: Scale) -> list[Shape]:
+def _line(place: int, curve: MeanCurve, across: AxisScale, upward: AxisScale) -> list[Shape]:
     points: list[Point] = [
         (across(s), upward(float(y))) for s, y in zip(curve.steps, curve.mean, strict=True)
     ]
     # Each line's marks begin at a place of their own, so that they do not cover each other.
     gap = max(1, len(points) // MARKS_PER_CURVE)
-    start = gap // 2 + place * gap // (2 * HUES)
-    marks = [_mark(place, x, y, 3.0) for x, y in points[start::gap]]
-    return [Path(tuple(points), f"curve {_hue(place)}"), *marks]
+    start = gap // 2 + place * gap // (2 * ARM_COLOURS)
+    marks = [mark(place, x, y, 3.0, "solid") for x, y in points[start::gap]]
+    return [Path(tuple(points), f"curve {hue(place)}"), *marks]
 
 
 def phase_scatter(
@@ -202,8 +193,8 @@ def phase_scatter(
     """
     side, top = WIDTH - LEFT - MARGIN, 24.0
     reach = float(np.ceil(np.abs(features).max() / 4) * 4)
-    across = Scale(-reach, reach, LEFT, LEFT + side)
-    upward = Scale(-reach, reach, top + side, top)
+    across = AxisScale(-reach, reach, LEFT, LEFT + side)
+    upward = AxisScale(-reach, reach, top + side, top)
     values = [at for at in ticks(-reach, reach) if abs(at) <= reach]
     shapes: list[Shape] = [
         *value_axis(upward, values, LEFT + side, plain),
@@ -252,8 +243,8 @@ def _phase_marks(
     features: FloatArray,
     labels: FloatArray,
     phases: dict[int, int],
-    across: Scale,
-    upward: Scale,
+    across: AxisScale,
+    upward: AxisScale,
 ) -> list[Shape]:
     """Late phases first, so that the early ones lie on top."""
     shapes: list[Shape] = []
@@ -267,7 +258,7 @@ def _phase_marks(
     return shapes
 
 
-def _plane(target: FloatArray, across: Scale, upward: Scale, reach: float) -> Shape:
+def _plane(target: FloatArray, across: AxisScale, upward: AxisScale, reach: float) -> Shape:
     """Where w*ᵀx = 0, from edge to edge."""
     along = np.array([-target[1], target[0]])
     end = along * (reach / np.abs(along).max())

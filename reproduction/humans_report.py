@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.charts.figures import (
-    ArmAccuracies,
-    ArmValues,
-    accuracy_plot,
-    box_plot,
-    signed_points,
-    signed_tick,
-)
+from analysis.charts.figures import ArmAccuracies, ArmValues, accuracy_plot, box_plot
+from analysis.charts.words import signed_points, signed_tick
 from analysis.stats import SampleSummary, summarise
 
 from . import conditions

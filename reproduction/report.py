@@ -16,20 +16,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from analysis.charts.shapes import FAINT, INK, PAPER, SOFT_INK, STYLES, Drawing, svg
+from analysis.charts.shapes import Drawing
+from analysis.charts.styles import CHARTS, TOKENS
+from analysis.charts.svg import svg
 
-HERE = Path(__file__).parent
-TOKENS = HERE.parent / "static" / "css" / "tokens.css"
-SHEET = HERE / "report.css"
+SHEET = Path(__file__).parent / "report.css"
 LIBRARIES = ("numpy", "scipy", "django")
-# What a drawing's colours by day are called in a style sheet that knows day and night.
-COLOURS = {
-    "hue": "var(--hue)",
-    INK: "var(--ink)",
-    SOFT_INK: "var(--ink-soft)",
-    FAINT: "var(--line)",
-    PAPER: "var(--surface)",
-}
 
 
 @dataclass(frozen=True)
@@ -122,23 +114,8 @@ def html(report: Report) -> str:
 
 
 def style_sheet() -> str:
-    """The project's colours by day and by night, the classes of its drawings, and the page's own rules."""
-    classes = "".join(f".plot .{name} {{ {_rules(values)} }}\n" for name, values in STYLES.items())
-    return (
-        TOKENS.read_text(encoding="utf-8")
-        + "\n"
-        + classes
-        + "\n"
-        + SHEET.read_text(encoding="utf-8")
-    )
-
-
-def _rules(values: Mapping[str, str]) -> str:
-    return " ".join(
-        f"{key}: {COLOURS.get(value, value)};"
-        for key, value in values.items()
-        if key != "font-family"
-    )
+    """The project's colours by day and by night, the looks of its charts, and the page's own rules."""
+    return "\n".join(sheet.read_text(encoding="utf-8") for sheet in (TOKENS, CHARTS, SHEET))
 
 
 def _section(section: Section) -> str:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from analysis.charts.figures import with_minus
+from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import CONFIDENCE, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
-
-NOTHING = "–"
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ def curve_rows(curves: Sequence[MeanCurve]) -> list[list[object]]:
 def with_interval(summary: SampleSummary, digits: int) -> str:
     """24.3 [22.1, 26.6]."""
     if summary.mean is None:
-        return NOTHING
+        return UNKNOWN
     text = f"{summary.mean:.{digits}f}"
     if summary.interval is not None:
         text += f" [{summary.interval.low:.{digits}f}, {summary.interval.high:.{digits}f}]"
@@ -61,12 +59,12 @@ def with_interval(summary: SampleSummary, digits: int) -> str:
 def in_deviations(published: float, summary: SampleSummary) -> str:
     """How far a published single run lies from our mean, in standard deviations between seeds."""
     if summary.mean is None or not summary.sd:
-        return NOTHING
+        return UNKNOWN
     return with_minus(f"{(published - summary.mean) / summary.sd:+.1f}")
 
 
 def compared(values: Sequence[float], published: float | None, digits: int) -> list[str]:
     """Two cells: our mean with its interval, and where the published number lies."""
     summary = summarise(values)
-    distance = NOTHING if published is None else in_deviations(published, summary)
+    distance = UNKNOWN if published is None else in_deviations(published, summary)
     return [with_interval(summary, digits), distance]

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from analysis.charts.words import UNKNOWN
 from analysis.stats import summarise
 
 from . import conditions
@@ -14,7 +15,7 @@ from .experiment import Results
 from .figures import convergence_plot
 from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, curve_steps
-from .summaries import NOTHING, compared, curve_rows, mean_curve, with_interval
+from .summaries import compared, curve_rows, mean_curve, with_interval
 from .tasks import TASKS
 
 if TYPE_CHECKING:
@@ -132,10 +133,10 @@ def _table_rows(experiment: Synthetic) -> list[Condition]:
 
 def _main_row(results: Results, name: str, row: Condition, measure: str) -> list[str]:
     number, digits = published(name, row, measure), DIGITS[measure]
-    cells = [row.title, NOTHING if number is None else f"{number:g}"]
+    cells = [row.title, UNKNOWN if number is None else f"{number:g}"]
     for one in _both_readings(row):
         values = None if one is None else results.values(cell_of(name, one), measure)
-        cells += [NOTHING, NOTHING] if values is None else compared(values, number, digits)
+        cells += [UNKNOWN, UNKNOWN] if values is None else compared(values, number, digits)
     return cells
 
 
@@ -177,7 +178,7 @@ def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTa
 
 def _early_cell(results: Results, name: str, condition: Condition | None) -> str:
     if condition is None:
-        return NOTHING
+        return UNKNOWN
     points = [100 * value for value in _early_differences(results, name, condition)]
     return with_interval(summarise(points), 1)
 

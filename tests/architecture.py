@@ -29,7 +29,7 @@ LAYERS: dict[str, set[str]] = {
     "analysis.modelcheck": {
         "studies", "teaching", "teaching.engine", "analysis.stats", "analysis.charts", "analysis.results",
     },
-    "analysis": {"studies", "analysis.exports"},
+    "analysis": {"studies", "analysis.charts", "analysis.exports"},
     "rehearsal": {
         "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts",

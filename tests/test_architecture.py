@@ -109,7 +109,7 @@ def test_a_server_starts_without_numerics_and_loads_them_before_a_page_asks(tmp_
     code = (
         "import sys, django; django.setup()\n"
         "from django.urls import get_resolver; get_resolver().url_patterns\n"
-        "told = lambda: print([name for name in ('numpy', 'scipy.stats', 'PIL') if name in sys.modules])\n"
+        "told = lambda: print([name for name in ('numpy', 'scipy.stats', 'PIL', 'reportlab') if name in sys.modules])\n"
         "told()\n"
         "from jedi_web import preload; preload.load()\n"
         "told()\n"

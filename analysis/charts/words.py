@@ -1,12 +1,19 @@
-"""Numbers as people read them."""
+"""Numbers as people read them: one place for their words and signs, in pages, charts and reports.
 
-from collections.abc import Callable, Sequence
+It loads no numerics, so that a page may use it before the first number is computed.
+"""
 
-from analysis import stats
+from __future__ import annotations
 
-from . import figures
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analysis.stats import Interval
 
 UNKNOWN = "–"
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 def in_words(names: Sequence[str]) -> str:
@@ -14,32 +21,78 @@ def in_words(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def with_minus(text: str) -> str:
+    """With a minus sign, which is as wide as a plus, for every hyphen."""
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+# On axes and beside marks: the title of the axis has the unit.
+
+
+def plain(value: float) -> str:
+    return with_minus(f"{value:g}")
+
+
+def percent(share: float) -> str:
+    """0.123 as 12."""
+    return f"{100 * share:.0f}"
+
+
+def signed_points(share: float) -> str:
+    """0.123 as +12.3, in percentage points; nought is never negative."""
+    return with_minus(f"{round(100 * share, 1) + 0:+.1f}")
+
+
+def signed_tick(share: float) -> str:
+    return with_minus(f"{100 * share:+.0f}") if share else "0"
+
+
+# In sentences and tables: what is not known is a dash.
+
+
 def decimal(value: float | None, places: int) -> str:
-    return UNKNOWN if value is None else figures.with_minus(f"{value:.{places}f}")
+    return UNKNOWN if value is None else with_minus(f"{value:.{places}f}")
+
+
+def places_for(values: Iterable[float]) -> int:
+    """Decimals that show the largest of these with four digits."""
+    largest = max((abs(value) for value in values), default=0.0)
+    return max(0, min(9, 3 - math.floor(math.log10(largest)))) if largest > 0 else 2
 
 
 def points(value: float | None) -> str:
-    return UNKNOWN if value is None else figures.signed_points(value)
+    return UNKNOWN if value is None else signed_points(value)
+
+
+def points_with_unit(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{signed_points(value)}{NBSP}points"
 
 
 def spread(value: float | None) -> str:
+    """A standard deviation in percentage points, which has no sign."""
     return UNKNOWN if value is None else f"{100 * value:.1f}"
 
 
 def share(value: float | None, places: int = 1) -> str:
-    return UNKNOWN if value is None else f"{100 * value:.{places}f}\N{NO-BREAK SPACE}%"
+    """0.9375 as 93.8 %."""
+    return UNKNOWN if value is None else f"{100 * value:.{places}f}{NBSP}%"
 
 
-def between(interval: stats.Interval | None, show: Callable[[float], str]) -> str:
+def seconds(milliseconds: float | None) -> str:
+    return UNKNOWN if milliseconds is None else f"{milliseconds / 1000:.2f}{NBSP}s"
+
+
+def between(interval: Interval | None, show: Callable[[float], str]) -> str:
     return UNKNOWN if interval is None else f"{show(interval.low)} to {show(interval.high)}"
 
 
-def points_interval(interval: stats.Interval | None) -> str:
+def points_interval(interval: Interval | None) -> str:
     return between(interval, points)
 
 
-def share_interval(interval: stats.Interval | None) -> str:
-    return between(interval, lambda value: f"{100 * value:.1f}")
+def share_interval(interval: Interval | None) -> str:
+    """Without the sign of percent: the heading of the column has it."""
+    return between(interval, spread)
 
 
 def p_value(p: float) -> str:
@@ -47,6 +100,5 @@ def p_value(p: float) -> str:
 
 
 def p_words(p: float) -> str:
-    return (f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}").replace(
-        " ", "\N{NO-BREAK SPACE}"
-    )
+    text = f"p {p_value(p)}" if p < 0.001 else f"p = {p_value(p)}"
+    return text.replace(" ", NBSP)

@@ -6,19 +6,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.charts.figures import (
+from analysis.charts.axes import (
     LEFT,
     RIGHT,
     WIDTH,
-    Scale,
+    AxisScale,
     axis_title,
     hue,
     mark,
-    percent,
-    plain,
     shortened,
 )
 from analysis.charts.shapes import Drawing, Line, Path, Shape, Text
+from analysis.charts.words import percent, plain
 
 from .beliefs import Bin
 from .decay import Fit
@@ -54,13 +53,13 @@ def calibration_plot(title: str, arms: Sequence[ArmBins]) -> Drawing:
     for place, arm in enumerate(arms):
         left = LEFT + (place % columns) * (width + GAP)
         top = 24 + (place // columns) * (PANEL + 44)
-        across, upward = Scale(0, 1, left, left + width), Scale(0, 1, top + PANEL - 8, top)
+        across, upward = AxisScale(0, 1, left, left + width), AxisScale(0, 1, top + PANEL - 8, top)
         shapes += calibration_panel(place, arm, across, upward, has_values=place % columns == 0)
     return Drawing(WIDTH, floor + 18, title, shapes)
 
 
 def calibration_panel(
-    place: int, arm: ArmBins, across: Scale, upward: Scale, *, has_values: bool
+    place: int, arm: ArmBins, across: AxisScale, upward: AxisScale, *, has_values: bool
 ) -> list[Shape]:
     shapes: list[Shape] = []
     for value in (0.0, 0.5, 1.0):
@@ -84,7 +83,7 @@ def calibration_panel(
 def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
     """Every worker: β of the memory test across, β of the teaching answers upward with its interval."""
     top, floor = 36.0, 290.0
-    across, upward = Scale(0, 1, LEFT, WIDTH - RIGHT), Scale(0, 1, floor, top)
+    across, upward = AxisScale(0, 1, LEFT, WIDTH - RIGHT), AxisScale(0, 1, floor, top)
     shapes: list[Shape] = [
         axis_title("β from the teaching answers", top, floor),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, "β from the memory test", "label", "middle"),

@@ -8,9 +8,15 @@ from dataclasses import dataclass
 
 from analysis import stats
 from analysis.charts import figures
-from analysis.charts.pdf import pdf
-from analysis.charts.shapes import Drawing, svg, svg_file
-from analysis.charts.words import p_words
+from analysis.charts.shapes import Drawing
+from analysis.charts.svg import svg, svg_file
+from analysis.charts.words import (
+    decimal,
+    p_words,
+    plain,
+    signed_points,
+    signed_tick,
+)
 from analysis.exports import cell
 from teaching.teachers import teacher_title
 
@@ -36,7 +42,12 @@ class Figure:
     def file(self, form: str) -> bytes:
         if form == "csv":
             return self.csv().encode()
-        return pdf(self.drawing) if form == "pdf" else svg_file(self.drawing).encode()
+        if form == "svg":
+            return svg_file(self.drawing).encode()
+        # ReportLab and the font are loaded when somebody wants a PDF, and not before.
+        from analysis.charts.pdf import pdf
+
+        return pdf(self.drawing)
 
     def csv(self) -> str:
         text = io.StringIO()
@@ -77,8 +88,8 @@ def gain_figure(numbers: Numbers) -> Figure:
             title=title,
             axis="teaching gain, points",
             arms=arm_values(numbers, "teaching_gain"),
-            show_tick=figures.signed_tick,
-            show_mean=figures.signed_points,
+            show_tick=signed_tick,
+            show_mean=signed_points,
             has_zero=True,
         ),
         ("participant", *fields[1:]),
@@ -206,7 +217,7 @@ def correlation_words(points: Sequence[tuple[float, float]]) -> str:
     test = stats.spearman([x for x, _ in points], [y for _, y in points])
     if test is None:
         return "Too few or too equal for a correlation."
-    rho = figures.with_minus(f"{test.statistic:.2f}")
+    rho = decimal(test.statistic, 2)
     return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {p_words(test.p)}."
 
 
@@ -221,7 +232,7 @@ def unique_figure(numbers: Numbers) -> Figure:
             title=title,
             axis="different images",
             arms=arm_values(numbers, "unique_examples"),
-            show_tick=figures.plain,
+            show_tick=plain,
             show_mean=lambda value: f"{value:.1f}",
         ),
         ("participant", *fields[1:]),

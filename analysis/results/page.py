@@ -3,7 +3,6 @@
 from typing import Any
 
 from analysis import stats
-from analysis.charts import figures
 from analysis.charts.words import (
     UNKNOWN,
     between,
@@ -15,6 +14,7 @@ from analysis.charts.words import (
     share,
     share_interval,
     spread,
+    with_minus,
 )
 from studies.head_counts import HeadCount
 from studies.models import Study
@@ -125,7 +125,7 @@ def comparison_words(title: str, pair: stats.PairwiseComparison) -> dict[str, st
         "title": title,
         "difference": points(pair.difference),
         "interval": points_interval(pair.interval),
-        "t": figures.with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else UNKNOWN,
+        "t": with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else UNKNOWN,
         "p": p_value(test.p) if test else UNKNOWN,
         "p_holm": UNKNOWN if pair.p_holm is None else p_value(pair.p_holm),
         "g": decimal(pair.g, 2),

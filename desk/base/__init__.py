@@ -1,1 +1,1 @@
-"""What the desk's pages share: the page itself, filter links, figure files and wording."""
+"""What the desk's pages share: the page itself, filter links and figure files."""

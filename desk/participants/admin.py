@@ -14,8 +14,8 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from analysis.charts import words
 from desk.access.sharing import VisibleFilter
-from desk.base import wording
 from desk.base.pages import AdminPage, study_page
 from studies import stages
 from studies.models import Participant, Study
@@ -102,28 +102,26 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.display(description="teacher", ordering="arm")
     def teacher(self, participant: Participant) -> str:
-        return teacher_title(participant.arm) or wording.UNKNOWN
+        return teacher_title(participant.arm) or words.UNKNOWN
 
     @admin.display(description="memory n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:
-        return (
-            wording.UNKNOWN if participant.memory_span is None else f"{participant.memory_span:g}"
-        )
+        return words.UNKNOWN if participant.memory_span is None else f"{participant.memory_span:g}"
 
     @admin.display(description="first seen", ordering="first_seen_accuracy")
     def first_seen(self, participant: Participant) -> str:
-        return wording.share(participant.first_seen_accuracy)
+        return words.share(participant.first_seen_accuracy)
 
     @admin.display(description="evaluation", ordering="evaluation_accuracy")
     def evaluated(self, participant: Participant) -> str:
-        return wording.share(participant.evaluation_accuracy)
+        return words.share(participant.evaluation_accuracy)
 
     @admin.display(description="gain", ordering="teaching_gain")
     def gain(self, participant: Participant) -> str:
         value = participant.teaching_gain
         if value is None:
-            return wording.UNKNOWN
-        return format_html("<b>{}</b>", wording.with_minus(f"{100 * value:+.1f}"))
+            return words.UNKNOWN
+        return format_html("<b>{}</b>", words.points(value))
 
     @admin.display(description="joined", ordering="created_at")
     def joined(self, participant: Participant) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from desk.base import wording
+from analysis.charts import words
 from desk.why.explanation import Standing, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
@@ -62,23 +62,23 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
 
 def result_facts(participant: Participant) -> list[Fact]:
     shown = participant.unique_examples
-    different = wording.UNKNOWN if shown is None else f"{shown} of {participant.teaching_steps}"
+    different = words.UNKNOWN if shown is None else f"{shown} of {participant.teaching_steps}"
     return [
-        ("teaching gain", wording.points(participant.teaching_gain)),
-        ("first-seen accuracy", wording.share(participant.first_seen_accuracy)),
-        ("evaluation accuracy", wording.share(participant.evaluation_accuracy)),
+        ("teaching gain", words.points_with_unit(participant.teaching_gain)),
+        ("first-seen accuracy", words.share(participant.first_seen_accuracy)),
+        ("evaluation accuracy", words.share(participant.evaluation_accuracy)),
         ("different images", different),
     ]
 
 
 def person_facts(participant: Participant) -> list[Fact]:
     span, lengths = participant.memory_span, participant.memory_lengths
-    measured = wording.UNKNOWN if span is None else f"{span:g}"
+    measured = words.UNKNOWN if span is None else f"{span:g}"
     return [
-        ("teacher", teacher_title(participant.arm) or wording.UNKNOWN),
+        ("teacher", teacher_title(participant.arm) or words.UNKNOWN),
         ("memory span n̄", measured),
-        ("of the trials", ", ".join(str(length) for length in lengths) or wording.UNKNOWN),
-        ("memory decay β", wording.decimal(participant.beta, 3)),
+        ("of the trials", ", ".join(str(length) for length in lengths) or words.UNKNOWN),
+        ("memory decay β", words.decimal(participant.beta, 3)),
     ]
 
 
@@ -104,9 +104,9 @@ def record_facts(participant: Participant) -> list[Fact]:
     return [
         ("study version", f"{participant.version.number}"),
         ("configuration hash", participant.version.hash[:12]),
-        ("software", participant.software_version or wording.UNKNOWN),
+        ("software", participant.software_version or words.UNKNOWN),
         ("seed", f"{participant.seed}"),
-        ("ticket", wording.UNKNOWN if ticket is None else f"{ticket}"),
+        ("ticket", words.UNKNOWN if ticket is None else f"{ticket}"),
     ]
 
 
@@ -116,7 +116,7 @@ def moment(at: datetime) -> str:
 
 def minutes(start: datetime | None, end: datetime | None) -> str:
     if start is None or end is None:
-        return wording.UNKNOWN
+        return words.UNKNOWN
     return f"{(end - start).total_seconds() / 60:.1f}\N{NO-BREAK SPACE}min"
 
 
@@ -167,7 +167,7 @@ def unchecked(participant: Participant) -> list[tuple[TeachingStep, None]]:
 def frames(
     steps: Sequence[tuple[TeachingStep, Standing | None]], participant: Participant
 ) -> list[dict[str, Any]]:
-    places = wording.places_for(step.score for step, _ in steps if step.score is not None)
+    places = words.places_for(step.score for step, _ in steps if step.score is not None)
     return [frame(step, standing, places, participant) for step, standing in steps]
 
 
@@ -181,8 +181,8 @@ def frame(
         "is_random": step.is_random,
         "is_by_chance": is_by_chance,
         "is_first_showing": step.is_first_showing,
-        "p": wording.decimal(step.p, 2),
-        "score": "" if is_by_chance else wording.decimal(step.score, places),
+        "p": words.decimal(step.p, 2),
+        "score": "" if is_by_chance else words.decimal(step.score, places),
         "standing": standing,
     }
 
@@ -195,7 +195,7 @@ def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) 
         "truth": dataset.class_name(task.example.label),
         "said": dataset.class_name(task.answer) if task.answer else "",
         "is_correct": task.is_correct,
-        "time": wording.seconds(task.response_ms),
+        "time": words.seconds(task.response_ms),
     }
 
 
@@ -214,9 +214,9 @@ def round_words(row: MemoryRound) -> dict[str, Any]:
     return {
         "length": row.length,
         "is_correct": row.is_correct,
-        "planned": wording.seconds(row.exposure_ms),
-        "shown": wording.seconds(row.shown_ms),
-        "time": wording.seconds(row.response_ms),
+        "planned": words.seconds(row.exposure_ms),
+        "shown": words.seconds(row.shown_ms),
+        "time": words.seconds(row.response_ms),
         "exposures": row.exposures,
     }
 
@@ -228,7 +228,7 @@ def other_stages(participant: Participant) -> list[dict[str, Any]]:
             "name": stage.name,
             "title": stage.label.capitalize(),
             "tasks": [
-                {"position": task.position, "time": wording.seconds(task.response_ms)}
+                {"position": task.position, "time": words.seconds(task.response_ms)}
                 for task in stage.tasks_of(participant)
             ],
         }

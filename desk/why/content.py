@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
-from analysis.charts.shapes import svg
-from desk.base import wording
+from analysis.charts.svg import svg
+from analysis.charts.words import decimal, places_for, share
 from desk.participants.content import answer_words
 from studies.models import Dataset, Participant
 from teaching import pools
@@ -73,7 +73,7 @@ def explanation(dataset: Dataset, step: TeachingStep, reason: Reason, others: Ot
         "left_out_count": len(left_out),
         "window": reason.window,
         "window_rule": reason.teacher.repeat_window is None,
-        "believed_accuracy": wording.share(reason.believed_accuracy, 0),
+        "believed_accuracy": share(reason.believed_accuracy, 0),
         "others": [other_words(name, one, shown, words) for name, one in others.items()],
         **map_words(dataset, reason, shown, others),
     }
@@ -100,12 +100,12 @@ class Words:
         return {
             "key": self._keys.get(one.example, ""),
             "truth": self._dataset.class_name(one.label),
-            "p": wording.decimal(one.p, 2),
+            "p": decimal(one.p, 2),
             "interval": interval_words(one.interval),
-            "f": wording.share(one.f, 0),
-            "score": wording.decimal(one.score, digits),
-            "diversity": wording.decimal(one.diversity, digits),
-            "usefulness": wording.decimal(one.usefulness, digits),
+            "f": share(one.f, 0),
+            "score": decimal(one.score, digits),
+            "diversity": decimal(one.diversity, digits),
+            "usefulness": decimal(one.usefulness, digits),
             "bars": self._bars.get(one.example, ""),
             "rank": one.rank,
             "shown_at": ", ".join(str(step) for step in one.shown_at),
@@ -123,7 +123,7 @@ def bars(listed: Sequence[JudgedImage], places: int) -> dict[int, SafeString]:
         if one.diversity is not None and one.usefulness is not None
     }
     titles = [
-        f"Diversity {wording.decimal(diversity, places)}, usefulness {wording.decimal(usefulness, places)}"
+        f"Diversity {decimal(diversity, places)}, usefulness {decimal(usefulness, places)}"
         for diversity, usefulness in parts.values()
     ]
     drawings = why_drawings.part_bars(list(parts.values()), titles)
@@ -132,11 +132,11 @@ def bars(listed: Sequence[JudgedImage], places: int) -> dict[int, SafeString]:
 
 
 def places_of(candidates: Iterable[JudgedImage]) -> int:
-    return wording.places_for(one.score for one in candidates if one.score is not None)
+    return places_for(one.score for one in candidates if one.score is not None)
 
 
 def interval_words(interval: Interval | None) -> str:
-    return " to ".join(wording.decimal(limit, 2) for limit in interval) if interval else ""
+    return " to ".join(decimal(limit, 2) for limit in interval) if interval else ""
 
 
 def decision_words(reason: Reason) -> Named:
@@ -149,7 +149,7 @@ def decision_words(reason: Reason) -> Named:
         "allowed": int(reason.allowed.sum()),
         "score_name": words.score_name,
         "text": words.text,
-        "baseline": words.baseline and (words.baseline[0], wording.decimal(words.baseline[1], 2)),
+        "baseline": words.baseline and (words.baseline[0], decimal(words.baseline[1], 2)),
     }
 
 

@@ -1,0 +1,116 @@
+"""What all figures share: sizes, scales, axes, and the mark and colour of an arm.
+
+An arm has its place, its name and its own mark besides its colour, so that no figure depends on seeing colours.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from analysis.stats import SampleSummary
+
+from .shapes import Circle, Line, Path, Rect, Shape, Text
+
+WIDTH = 440.0
+LEFT, RIGHT, TOP = 52.0, 12.0, 14.0
+DOT = 3.2
+# From this many on, an arm's marks shrink.
+CROWD = 60
+LONGEST_NAME = 14
+ARM_COLOURS = 7
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class AxisScale:
+    """From values to places on the paper."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers that span the range: steps of 1, 2 or 5 times a power of ten."""
+    if not high > low:
+        low, high = low - 0.5, high + 0.5
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(step * place, 10) for place in range(first, last + 1)]
+
+
+def jitter(place: int) -> float:
+    """Between −0.5 and 0.5: evenly spread, never random, and neighbours lie apart."""
+    return (place * GOLDEN) % 1 - 0.5
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    return name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
+
+
+def hue(place: int) -> str:
+    return f"arm-{place % ARM_COLOURS + 1}"
+
+
+def mark(place: int, x: float, y: float, size: float, style: str) -> Shape:
+    """An arm's own mark: circle, square, triangle, diamond, and round again."""
+    style = f"{style} {hue(place)}"
+    match place % 4:
+        case 0:
+            return Circle(x, y, size, style)
+        case 1:
+            side = 1.8 * size
+            return Rect(x - side / 2, y - side / 2, side, side, style)
+        case 2:
+            low, high = y + 0.8 * size, y - 1.2 * size
+            return Path(
+                ((x - 1.15 * size, low), (x + 1.15 * size, low), (x, high)), style, is_closed=True
+            )
+    reach = 1.3 * size
+    corners = ((x - reach, y), (x, y - reach), (x + reach, y), (x, y + reach))
+    return Path(corners, style, is_closed=True)
+
+
+def dot_size(n: int) -> float:
+    """Many marks are smaller, so that a crowd does not become a blot."""
+    return max(1.2, DOT * min(1.0, math.sqrt(CROWD / max(1, n))))
+
+
+def value_axis(
+    scale: AxisScale, values: Sequence[float], right: float, show: Callable[[float], str]
+) -> Iterator[Shape]:
+    """Horizontal lines with their values on the left."""
+    for value in values:
+        yield Line(LEFT, scale(value), right, scale(value), "grid")
+    for value in values:
+        yield Text(LEFT - 6, scale(value) + 4, show(value), "tick", "end")
+
+
+def bottom_axis(
+    scale: AxisScale,
+    values: Sequence[float],
+    top: float,
+    floor: float,
+    show: Callable[[float], str],
+) -> Iterator[Shape]:
+    """Vertical lines with their values below."""
+    for value in values:
+        yield Line(scale(value), top, scale(value), floor, "grid")
+    for value in values:
+        yield Text(scale(value), floor + 16, show(value), "tick", "middle")
+
+
+def axis_title(text: str, top: float, floor: float) -> Text:
+    return Text(13, (top + floor) / 2, text, "label", "middle", is_upright=True)
+
+
+def extent(summary: SampleSummary) -> list[float]:
+    if summary.interval:
+        return [summary.interval.low, summary.interval.high]
+    return [] if summary.mean is None else [summary.mean]
