@@ -129,11 +129,11 @@ def arm_problems(study: Study) -> dict[str, str]:
         return {"arms": "Name each teacher once."}
     pool_size = size_of_pool(study)
     for name in names:
-        largest = TEACHERS[name].largest_pool
-        if largest is not None and pool_size > largest:
+        teacher = TEACHERS[name]
+        if not teacher.serves(pool_size):
             return {
-                "arms": f"{TEACHERS[name].title} serves pools of up to {largest} images, and this one has {pool_size}. "
-                "Leave it out, or choose a smaller data set."
+                "arms": f"{teacher.title} serves pools of up to {teacher.largest_pool} images, and this one has "
+                f"{pool_size}. Leave it out, or choose a smaller data set."
             }
     return {}
 

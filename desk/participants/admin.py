@@ -20,7 +20,7 @@ from desk.base.pages import AdminPage, study_page
 from studies import stages
 from studies.models import Participant, Study
 from studies.read_only import ReadOnly
-from teaching.teachers import teacher_title
+from teaching.teachers import known_teachers, teacher_title
 
 
 class StudyFilter(VisibleFilter):
@@ -46,9 +46,8 @@ class TeacherFilter(admin.SimpleListFilter):
     parameter_name = "arm"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, str]]:
-        from teaching.engine import TEACHERS
-
-        return [*((name, teacher_title(name)) for name in TEACHERS), ("none", "none yet")]
+        titles = [(name, teacher.title) for name, teacher in known_teachers().items()]
+        return [*titles, ("none", "none yet")]
 
     def queryset(self, request: HttpRequest, rows: QuerySet[Any]) -> QuerySet[Any]:
         arm = self.value()

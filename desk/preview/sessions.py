@@ -13,6 +13,7 @@ from studies import audit, stages
 from studies.models import AuditEntry, Participant, Study
 from studies.services import Recruitment, join
 from studies.summary import TYPICAL_ACCURACY
+from teaching.teachers import known_teachers
 
 Stage, Purpose = Participant.Stage, Participant.Purpose
 
@@ -23,11 +24,10 @@ TRIED = (Purpose.PILOT, Purpose.PREVIEW, Purpose.REHEARSAL)
 def teachers_for(study: Study) -> list[str]:
     """The study's own teachers first, then the others that can serve its pool."""
     # The engine is loaded with the page, not with the server, which should start at once.
-    from teaching.engine import TEACHERS
     from teaching.stage import size_of_pool
 
     size = size_of_pool(study)
-    able = [name for name, kind in TEACHERS.items() if (kind.largest_pool or size) >= size]
+    able = [name for name, teacher in known_teachers().items() if teacher.serves(size)]
     return [*study.arm_names, *(name for name in able if name not in study.arm_names)]
 
 

@@ -1,6 +1,7 @@
 """Why an image was shown: the numbers behind the page, against slow forms and the stored steps."""
 
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from teaching import pools, services
 from teaching.engine import TEACHERS, Assumptions, PoolExhausted, Shown, make_teacher
 from teaching.engine.exemplar import ExemplarAssumptions
 from teaching.models import TeachingStep
-from tests.builders import database_snapshot, make_dataset, make_participant, make_study
+from tests.builders import database_snapshot, make_dataset
+from tests.teaching import sessions
 from tests.teaching.engine import oracles
 
 RULES = [name for name in TEACHERS if name != "rt"]
@@ -28,20 +30,10 @@ def with_map(pool, order):
     return {"map": asdict(map_of(pool))}
 
 
-def taught_by(arm: str, answers: int = 9, **settings) -> Participant:
-    """Somebody in the middle of teaching, who is right two times out of three, the next image open."""
+def taught_by(arm: str, answers: int = 9, **settings: Any) -> Participant:
+    """Somebody in the middle of teaching, in a data set with a map."""
     dataset = make_dataset(teaching=16, evaluation=6, insight=with_map)
-    participant = make_participant(make_study(dataset=dataset, arms=arm, **settings))
-    participant.arm, participant.beta = arm, 0.75
-    participant.save()
-    steps: list[TeachingStep] = []
-    for number in range(answers + 1):
-        steps.append(services.next_step(participant, number + 1, pools.history(steps)))
-        if number < answers:
-            label = steps[-1].example.label
-            steps[-1].take_answer(label if number % 3 else -label, 800.0)
-        steps[-1].save()
-    return participant
+    return sessions.taught_by(arm, answers, dataset=dataset, **settings)
 
 
 def steps_of(participant: Participant) -> list[TeachingStep]:

@@ -2,33 +2,17 @@
 
 import pytest
 
-from studies.models import Participant
 from studies.seeds import generator
 from teaching import pools, services
 from teaching.engine import LearningRate, make_teacher
 from teaching.models import TeachingStep
-from tests.builders import make_dataset, make_participant, make_study
+from tests.teaching.sessions import taught_by
 
 pytestmark = pytest.mark.django_db
 
 
-def taught(arm: str = "jedi", answers: int = 5, **fields) -> Participant:
-    """Somebody who has answered so many images rightly, the next one open."""
-    dataset = make_dataset(teaching=12, evaluation=6)
-    participant = make_participant(make_study(dataset=dataset, arms=arm, **fields))
-    participant.arm, participant.beta = arm, 0.75
-    participant.save()
-    steps: list[TeachingStep] = []
-    for number in range(answers + 1):
-        steps.append(services.next_step(participant, number + 1, pools.history(steps)))
-        if number < answers:
-            steps[-1].take_answer(steps[-1].example.label, 700.0)
-        steps[-1].save()
-    return participant
-
-
 def test_a_teacher_has_the_settings_of_the_study_and_the_memory_of_the_worker():
-    participant = taught(
+    participant = taught_by(
         "imt", answers=0, learning_rate=0.5, learning_rate_decay=9, repeat_window=2
     )
     assert services.teacher_of(participant) == make_teacher(
@@ -41,13 +25,13 @@ def test_a_teacher_has_the_settings_of_the_study_and_the_memory_of_the_worker():
 
 
 def test_who_took_no_memory_test_is_taught_as_if_without_memory():
-    participant = taught(answers=0)
+    participant = taught_by("jedi", answers=0)
     participant.beta = None
     assert services.teacher_of(participant).beta == 0
 
 
 def test_a_step_keeps_everything_that_the_teacher_knew():
-    participant = taught(answers=4)
+    participant = taught_by("jedi", answers=4)
     *before, step = TeachingStep.objects.of(participant)
     history = pools.history(before)
     pool = pools.load(participant.study.dataset).pool
@@ -61,7 +45,7 @@ def test_a_step_keeps_everything_that_the_teacher_knew():
 
 
 def test_the_first_steps_are_random_and_a_first_showing_is_the_first():
-    participant = taught(answers=9, repeat_window=0)
+    participant = taught_by("jedi", answers=9, repeat_window=0)
     steps = list(TeachingStep.objects.of(participant))
     assert [step.is_random for step in steps] == [True] * 3 + [False] * 7
     seen: set[int] = set()
@@ -71,20 +55,20 @@ def test_the_first_steps_are_random_and_a_first_showing_is_the_first():
 
 
 def test_choosing_writes_nothing():
-    participant = taught(answers=2)
+    participant = taught_by("jedi", answers=2)
     steps = list(TeachingStep.objects.of(participant))
     services.next_step(participant, 9, pools.history(steps))
     assert TeachingStep.objects.of(participant).count() == 3
 
 
 def test_a_replay_makes_every_choice_from_the_history_before_it():
-    replayed = services.replay(taught(answers=6))
+    replayed = services.replay(taught_by("jedi", answers=6))
     assert len(replayed) == 7
     assert all(step.matches for step in replayed)
 
 
 def test_a_replay_finds_another_image_and_another_belief():
-    participant = taught(answers=6)
+    participant = taught_by("jedi", answers=6)
     *_, moved, last = TeachingStep.objects.of(participant)
     spare = participant.study.dataset.examples.filter(split="teaching").exclude(pk=last.example_id)
     last.example = spare[0]
@@ -96,6 +80,6 @@ def test_a_replay_finds_another_image_and_another_belief():
 
 
 def test_the_last_bits_of_a_belief_may_differ_between_machines():
-    step = services.replay(taught(answers=4))[-1]
+    step = services.replay(taught_by("jedi", answers=4))[-1]
     step.stored.p += 1e-12
     assert step.matches

@@ -104,6 +104,11 @@ class Teacher(ABC):
             if count is not None and not _is_count(count):
                 raise BadSetting(f"The {what} is {count!r}; give a whole number of steps from 0.")
 
+    @classmethod
+    def serves(cls, n: int) -> bool:
+        """Whether a pool of n examples is not too large for this teacher."""
+        return cls.largest_pool is None or n <= cls.largest_pool
+
     # What a teacher defines: `judge`, and what else it does its own way.
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:

@@ -22,7 +22,7 @@ class Explanation:
     baseline: tuple[str, float] | None = None
 
     def facts(self) -> list[Fact]:
-        """What the teacher has found out about the learner, beside what it was told."""
+        """What the teacher has found out about the learner, beside what it was given."""
         return []
 
     def interval(self, example: int) -> Interval | None:
