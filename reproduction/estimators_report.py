@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import summarise
 
@@ -138,19 +136,11 @@ def _share(share: DistanceCovered | None) -> str:
 def _material(
     experiment: Estimators, results: Results, material: Material, found: list[Verdict]
 ) -> Section:
-    pool, evaluation = material.load()
-    target = float(np.mean((evaluation.features @ pool.target >= 0) == (evaluation.labels > 0)))
-    sentences = [
-        f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, "
-        f"η₀ = {experiment.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
-        f"{100 * target:.1f} %.",
-        *([material.note] if material.note else []),
-    ]
     kinds = [one.kind for one in found]
     tables, figures = belief_parts(results, material, kinds)
     return Section(
         material.title,
-        sentences,
+        [experiment.about(material), *([material.note] if material.note else [])],
         [_accuracies(results, material, kinds), _verdicts(material, found), *tables],
         [_dots(results, material, kinds), *figures],
     )

@@ -62,6 +62,11 @@ def divided(examples: Labelled, share: float, rng: np.random.Generator) -> Divid
     return Divided(teaching, evaluation)
 
 
+def accuracy_of(concept: FloatArray, examples: Labelled) -> float:
+    """The share of examples on the right side of a concept; a tie counts as +1."""
+    return float(np.mean((examples.features @ concept >= 0) == (examples.labels > 0)))
+
+
 def digest(path: Path) -> str:
     """The beginning of a file's SHA-256, which tells whether it is the same file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:12]

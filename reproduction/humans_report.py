@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from analysis.charts.figures import ArmAccuracies, ArmValues, accuracy_plot, box_plot
 from analysis.charts.words import signed_points, signed_tick
 from analysis.stats import SampleSummary, summarise
@@ -57,14 +55,7 @@ def sections(experiment: Humans, results: Results) -> list[Section]:
 
 
 def _material(experiment: Humans, results: Results, material: Material) -> Section:
-    pool, evaluation = material.load()
-    target = float(np.mean((evaluation.features @ pool.target >= 0) == (evaluation.labels > 0)))
-    sentences = [
-        f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, η₀ = "
-        f"{experiment.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
-        f"{100 * target:.1f} %.",
-        _order(results, material),
-    ]
+    sentences = [experiment.about(material), _order(results, material)]
     return Section(
         material.title,
         [*sentences, material.note] if material.note else sentences,

@@ -12,6 +12,9 @@ from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import CONFIDENCE, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
+from .conditions import PLAIN, READINGS, WINDOW
+from .report import Data
+
 
 @dataclass(frozen=True)
 class MeanCurve:
@@ -35,15 +38,16 @@ def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]
     return MeanCurve(name, steps, mean, mean - half, mean + half)
 
 
-def curve_rows(curves: Sequence[MeanCurve]) -> list[list[object]]:
-    """Curves as rows: name, step, mean, low, high."""
-    return [
+def curve_data(name: str, curves: Sequence[MeanCurve]) -> Data:
+    """The numbers behind a figure of curves."""
+    rows = [
         [curve.name, step, float(mean), float(low), float(high)]
         for curve in curves
         for step, mean, low, high in zip(
             curve.steps, curve.mean, curve.low, curve.high, strict=True
         )
     ]
+    return Data(name, ["teacher", "step", "mean", "low", "high"], rows)
 
 
 def with_interval(summary: SampleSummary, digits: int) -> str:
@@ -61,6 +65,19 @@ def in_deviations(published: float, summary: SampleSummary) -> str:
     if summary.mean is None or not summary.sd:
         return UNKNOWN
     return with_minus(f"{(published - summary.mean) / summary.sd:+.1f}")
+
+
+COMPARED_HEADER = (
+    "", "paper", READINGS[PLAIN], "paper, in sd", READINGS[WINDOW], "paper, in sd"
+)  # fmt: skip
+
+
+def compared_caption(seeds: int) -> str:
+    """What stands below a table with the columns of COMPARED_HEADER."""
+    return (
+        f"Means over {seeds} seeds with 95 % bootstrap intervals. The paper reports one run; “in sd” says how many "
+        "standard deviations between our seeds it lies from our mean."
+    )
 
 
 def compared(values: Sequence[float], published: float | None, digits: int) -> list[str]:

@@ -26,7 +26,7 @@ from teaching.engine.arrays import FloatArray
 from . import graphs, newsgroups, synthetic_report
 from .conditions import READINGS, WINDOW, Condition, cell_of, split_cell
 from .experiment import BadExperiment, Experiment, ResultRow, Results
-from .features import Divided, Labelled, digest, divided, read_labelled
+from .features import Divided, Labelled, accuracy_of, digest, divided, read_labelled
 from .report import Section
 from .sessions import MeasuredLearner, unique_examples
 from .tasks import GAUSSIAN, TASKS
@@ -168,11 +168,6 @@ class Synthetic(Experiment):
 
     def report(self, results: Results) -> list[Section]:
         return synthetic_report.sections(self, results)
-
-
-def accuracy_of(concept: FloatArray, examples: Labelled) -> float:
-    """The share of examples on the right side of a concept; a tie counts as +1."""
-    return float(np.mean((examples.features @ concept >= 0) == (examples.labels > 0)))
 
 
 @lru_cache(maxsize=4)

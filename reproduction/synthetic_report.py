@@ -10,12 +10,19 @@ from analysis.charts.words import UNKNOWN
 from analysis.stats import summarise
 
 from . import conditions
-from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of
+from .conditions import PLAIN, READINGS, Condition, cell_of
 from .experiment import Results
 from .figures import convergence_plot
 from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, curve_steps
-from .summaries import compared, curve_rows, mean_curve, with_interval
+from .summaries import (
+    COMPARED_HEADER,
+    compared,
+    compared_caption,
+    curve_data,
+    mean_curve,
+    with_interval,
+)
 from .tasks import TASKS
 
 if TYPE_CHECKING:
@@ -111,10 +118,9 @@ def _main_table(
     wanted = {cell_of(name, one) for one in experiment.conditions()}
     return ReportTable(
         title=title,
-        header=["", "paper", READINGS[PLAIN], "paper, in sd", READINGS[WINDOW], "paper, in sd"],
+        header=COMPARED_HEADER,
         rows=[_main_row(results, name, one, measure) for one in _table_rows(experiment)],
-        caption=f"Means over {experiment.seeds} seeds with 95 % bootstrap intervals. The paper reports one run; “in "
-        "sd” says how many standard deviations between our seeds it lies from our mean.",
+        caption=compared_caption(experiment.seeds),
         data=Data(
             f"synthetic-{name}-{measure}",
             ["condition", "seed", measure],
@@ -214,9 +220,5 @@ def _figure(
             highest=1.0 if measure == "accuracy" else math.inf,
         ),
         f"Means over {experiment.seeds} seeds with 95 % intervals, every {STRIDE} steps.",
-        Data(
-            f"synthetic-{name}-{measure}-{reading}",
-            ["teacher", "step", "mean", "low", "high"],
-            curve_rows(curves),
-        ),
+        curve_data(f"synthetic-{name}-{measure}-{reading}", curves),
     )

@@ -12,7 +12,7 @@ from typing import Any, Self
 from teaching.engine import LearningRate, Pool, suggest_learning_rate
 
 from .experiment import BadExperiment, Experiment
-from .features import digest
+from .features import accuracy_of, digest
 from .material import Material, from_archive, from_dataset
 
 
@@ -64,6 +64,15 @@ class TaughtExperiment(Experiment):
 
     def material(self, title: str) -> Material:
         return next(one for one in self.materials if one.title == title)
+
+    def about(self, material: Material) -> str:
+        """The sentence that every report begins a material with."""
+        pool, evaluation = material.load()
+        return (
+            f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, "
+            f"η₀ = {self.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
+            f"{100 * accuracy_of(pool.target, evaluation):.1f} %."
+        )
 
     def rate(self, pool: Pool) -> LearningRate:
         """The study's learning rate."""

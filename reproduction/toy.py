@@ -28,7 +28,14 @@ from .experiment import Experiment, ResultRow, Results
 from .figures import convergence_plot, phase_scatter
 from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, MeasuredLearner, curve_steps, expected_unique, unique_examples
-from .summaries import MeanCurve, compared, curve_rows, mean_curve
+from .summaries import (
+    COMPARED_HEADER,
+    MeanCurve,
+    compared,
+    compared_caption,
+    curve_data,
+    mean_curve,
+)
 
 # The paper's mixtures: weight 2/3 with the first mean and covariance, 1/3 with the second.
 MEANS = {1: ((0.0, 8.0), (8.0, 0.0)), -1: ((-8.0, 0.0), (0.0, -8.0))}
@@ -108,12 +115,11 @@ class Toy(Experiment):
     def _counts(self, results: Results) -> Section:
         table = ReportTable(
             title="Different examples in the teaching sequence",
-            header=["", "paper", READINGS[PLAIN], "paper, in sd", READINGS[WINDOW], "paper, in sd"],
+            header=COMPARED_HEADER,
             rows=[
                 self._count_row(results, one) for one in self.conditions() if one.reading == PLAIN
             ],
-            caption=f"Means over {self.seeds} seeds with 95 % bootstrap intervals. The paper reports one run; “in sd” "
-            "says how many standard deviations between our seeds it lies from our mean.",
+            caption=compared_caption(self.seeds),
             data=Data(
                 "toy-unique",
                 ["condition", "seed", "unique", "final_distance"],
@@ -155,11 +161,7 @@ class Toy(Experiment):
                 f"Convergence, {READINGS[reading]}", "distance to w*", curves, is_logarithmic=True
             ),
             f"Means over {self.seeds} seeds with 95 % intervals, every {STRIDE} steps.",
-            Data(
-                f"toy-convergence-{reading}",
-                ["teacher", "step", "mean", "low", "high"],
-                curve_rows(curves),
-            ),
+            curve_data(f"toy-convergence-{reading}", curves),
         )
 
     def _scatters(self, results: Results) -> Section:

@@ -1,4 +1,4 @@
-"""Goes errands in the database that the environment names: functions with arguments in by line, results out."""
+"""Runs functions in the database that the environment names: arguments in by line, results out."""
 
 import hashlib
 import json

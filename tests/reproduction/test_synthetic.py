@@ -8,8 +8,8 @@ import pytest
 from reproduction import graphs
 from reproduction.conditions import PLAIN, WINDOW, Condition, cell_of
 from reproduction.experiment import BadExperiment, Results
-from reproduction.features import Labelled, divided
-from reproduction.synthetic import BETAS, Synthetic, accuracy_of, gaussian
+from reproduction.features import Labelled, accuracy_of, divided
+from reproduction.synthetic import BETAS, Synthetic, gaussian
 from reproduction.synthetic_report import published
 from teaching.engine import LearningRate, Pool, SimulatedLearner, make_teacher, teach
 
