@@ -4,13 +4,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from playwright.sync_api import Route
 
 from tests.site import Site
 
 from . import records
 from .conftest import AtQuestion, Join, Visit
-from .server import killable_server
+from .server import KillableServer, killable_server
 from .visitor import Visitor
 
 TROUBLE = r"Failed to load resource|ERR_"
@@ -135,17 +136,23 @@ def test_a_page_that_opens_without_its_server_goes_on_when_it_is_back(
         visitor.see("intro-teaching")
 
 
-def test_the_session_goes_on_when_a_killed_server_is_started_again(
-    site: Site, at_question: AtQuestion
-) -> None:
+@pytest.fixture
+def server(site: Site) -> Iterator[KillableServer]:
+    """Outlives the browser, if it is asked for first: the page would complain of its end."""
     with killable_server(site) as server:
-        visitor = at_question(port=server.port)
-        position = visitor.position
-        server.kill()
-        with answering(site, visitor, 2):
-            visitor.page.wait_for_selector("#trouble[open]")
-            server.start()
-        visitor.page.click("#feedback-continue")
-        visitor.look_at_the_picture()
-        visitor.page.click("#choice-1")
-        visitor.see_position("teaching-feedback", position + 1)
+        yield server
+
+
+def test_the_session_goes_on_when_a_killed_server_is_started_again(
+    server: KillableServer, site: Site, at_question: AtQuestion
+) -> None:
+    visitor = at_question(port=server.port)
+    position = visitor.position
+    server.kill()
+    with answering(site, visitor, 2):
+        visitor.page.wait_for_selector("#trouble[open]")
+        server.start()
+    visitor.page.click("#feedback-continue")
+    visitor.look_at_the_picture()
+    visitor.page.click("#choice-1")
+    visitor.see_position("teaching-feedback", position + 1)
