@@ -1,4 +1,4 @@
-/** The live monitor: asks for what is new every ten seconds, and changes only what has changed. */
+/** The live monitor: fetches the page's content every ten seconds, and changes only what has changed. */
 
 const EVERY_MS = 10_000;
 const TIMEOUT_MS = 8000;
@@ -8,10 +8,10 @@ const freshness = document.querySelector("[data-freshness]");
 let timer = 0;
 
 /**
- * Makes one node like another and keeps what is alike, so that focus, selection, scroll and whatever
- * somebody is typing stay where they are.
+ * Updates a node to match a fresh one and keeps what is the same, so that focus, selection, scroll and
+ * whatever somebody is typing stay where they are.
  */
-function becomes(node, fresh) {
+function update(node, fresh) {
   if (node.nodeName !== fresh.nodeName) {
     node.replaceWith(fresh);
     return;
@@ -26,11 +26,11 @@ function becomes(node, fresh) {
   for (const { name, value } of fresh.attributes) {
     if (node.getAttribute(name) !== value) node.setAttribute(name, value);
   }
-  childrenBecome(node, fresh);
+  updateChildren(node, fresh);
 }
 
-/** What has an id is found again wherever it has gone: the row of a person stays that person's. */
-function childrenBecome(node, fresh) {
+/** Elements are matched by their id, wherever they have moved: a person's row stays that person's. */
+function updateChildren(node, fresh) {
   const wanted = [...fresh.childNodes];
   const ids = new Set(wanted.map(({ id }) => id));
   for (const child of [...node.children]) {
@@ -44,7 +44,7 @@ function childrenBecome(node, fresh) {
       return;
     }
     if (twin !== here) node.insertBefore(twin, here);
-    becomes(twin, child);
+    update(twin, child);
   });
   while (node.childNodes.length > wanted.length) node.lastChild.remove();
 }
@@ -75,29 +75,29 @@ async function refresh() {
     return true;
   }
   if (text === null) {
-    say("You are signed out, or may not see this study any more.");
+    say("You have been signed out, or can no longer see this study.");
     return false;
   }
   const fresh = document.createElement("template");
   fresh.innerHTML = text;
-  childrenBecome(live, fresh.content);
+  updateChildren(live, fresh.content);
   say("This page refreshes by itself.");
   return true;
 }
 
-async function keepFresh() {
+async function keepRefreshing() {
   clearTimeout(timer);
   timer = 0;
-  // Nobody looks: the next look begins with news.
+  // A page out of sight waits; it is refreshed as soon as it is seen again.
   if (document.hidden) return;
   if (await refresh()) {
     clearTimeout(timer);
-    timer = setTimeout(keepFresh, EVERY_MS);
+    timer = setTimeout(keepRefreshing, EVERY_MS);
   }
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden) keepFresh();
+  if (!document.hidden) keepRefreshing();
 });
 say("This page refreshes by itself.");
-timer = setTimeout(keepFresh, EVERY_MS);
+timer = setTimeout(keepRefreshing, EVERY_MS);

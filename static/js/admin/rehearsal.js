@@ -1,8 +1,13 @@
-/** Watches the rehearsals of a study, and loads the page anew when one of them has ended. */
+/** Watches the rehearsals of a study, and reloads the page when one of them has ended. */
+
+import { pollUntilEnded } from "./poll.js";
+
+const EVERY_MS = 1500;
 
 const page = document.querySelector("[data-state-url]");
 
-function show({ id, text, share, ended, is_under_way: isUnderWay }) {
+/** @returns {boolean} whether the rehearsal has ended since the page was loaded */
+function showOne({ id, text, share, ended, is_under_way: isUnderWay }) {
   const row = page.querySelector(`[data-rehearsal="${id}"]`);
   if (!row) return false;
   row.querySelector("progress").value = share;
@@ -11,20 +16,8 @@ function show({ id, text, share, ended, is_under_way: isUnderWay }) {
   return "underWay" in row.dataset && !isUnderWay;
 }
 
-async function watch() {
-  try {
-    const reply = await fetch(page.dataset.stateUrl, { headers: { Accept: "application/json" } });
-    if (reply.ok) {
-      const { rehearsals } = await reply.json();
-      if (rehearsals.map(show).some(Boolean)) {
-        window.location.reload();
-        return;
-      }
-    }
-  } catch {
-    // The server is away for a moment; the next look will tell.
-  }
-  setTimeout(watch, 1500);
+function show({ rehearsals }) {
+  return rehearsals.map(showOne).some(Boolean);
 }
 
-if (page.querySelector("[data-under-way]")) watch();
+if (page.querySelector("[data-under-way]")) pollUntilEnded(page.dataset.stateUrl, EVERY_MS, show);

@@ -40,10 +40,10 @@ function send(form, say) {
   request.open("POST", window.location.href);
   request.upload.addEventListener("progress", ({ loaded, total }) => {
     const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
-    say(`${megabytes(loaded)} of ${megabytes(total)} MB have arrived.`, loaded / total);
+    say(`${megabytes(loaded)} of ${megabytes(total)} MB uploaded.`, loaded / total);
   });
   request.addEventListener("error", () =>
-    say("The upload broke off. Check the connection and press Import again."),
+    say("The upload was interrupted. Check the connection and press Import again."),
   );
   request.addEventListener("load", () => followReply(request, say));
   say("Sending …");

@@ -7,7 +7,7 @@ import { imagesOf, loadImages } from "./images.js";
 
 const CHECKED = "device-checked";
 const PICTURES_FAULT =
-  "They do not load yet. Check your connection, or switch off blockers for this page; we keep trying.";
+  "They have not loaded yet. Check your connection, or turn off blockers for this page; we will keep trying.";
 
 function checkRow(id, iconName, title) {
   const words = el("span", { class: "check-words" });
@@ -33,7 +33,7 @@ function windowFault({ minWidth, minHeight }) {
   const { innerWidth: width, innerHeight: height } = window;
   if (width >= minWidth && height >= minHeight) return null;
   return (
-    `It is ${width} by ${height} now and needs at least ${minWidth} by ${minHeight}. ` +
+    `It is ${width} by ${height} and needs to be at least ${minWidth} by ${minHeight}. ` +
     "Make the window larger, zoom out, or turn your phone."
   );
 }
@@ -70,8 +70,8 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
     screenRoot(
       "check",
       { className: "is-calm" },
-      heading("A quick look at your screen"),
-      el("p", { class: "lead" }, "This makes sure that you will see every picture well."),
+      heading("A quick check of your screen"),
+      el("p", { class: "lead" }, "This makes sure you will see every picture properly."),
       el("ul", { class: "checks" }, size.row, pictures.row),
       el("div", { class: "actions" }, go, retry),
     ),
@@ -84,12 +84,12 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
     ready: (count) => {
       if (count < urls.length) return;
       picturesLoaded = true;
-      pictures.tell("good", "They load well.");
+      pictures.tell("good", "They load fine.");
       look();
     },
     failed: (tryNow) => {
       pictures.tell("bad", PICTURES_FAULT);
-      announce("The pictures do not load yet.");
+      announce("The pictures have not loaded yet.");
       retry.hidden = false;
       retry.onclick = tryNow;
     },

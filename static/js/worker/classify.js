@@ -29,13 +29,13 @@ function classButton(name, index) {
 }
 
 function loadInto(room, image) {
-  const message = el("p", { class: "soft" }, "The picture is on its way …");
+  const message = el("p", { class: "soft" }, "The picture is loading …");
   const retry = quietButton("image-retry", "Try again", { hidden: true });
   const waiting = el("div", { class: "specimen-wait" }, message, retry);
   const late = setTimeout(() => room.replaceChildren(waiting), 300);
   return loadImage(image.url, {
     failed(_waitMs, tryNow) {
-      message.textContent = "The picture did not load. Please check your connection; we keep trying.";
+      message.textContent = "The picture did not load. Please check your connection; we will keep trying.";
       announce(message.textContent);
       retry.hidden = false;
       retry.onclick = tryNow;

@@ -1,16 +1,7 @@
 /** The last pages: thank you, a session that is over, an address that leads nowhere. */
 
+import { copyText } from "../clipboard.js";
 import { announce, button, el, heading, icon, quietButton, screenRoot, showScreen } from "./dom.js";
-
-async function copyText(text, field) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    getSelection().selectAllChildren(field);
-    return document.execCommand("copy");
-  }
-}
 
 function completionCode(code) {
   const field = el("code", { class: "code", id: "completion-code" }, code);
@@ -46,7 +37,7 @@ function scoreLine({ evaluation_accuracy: accuracy }) {
     "p",
     { class: "score", id: "score" },
     el("strong", {}, `${Math.round(accuracy * 100)} %`),
-    el("span", {}, "of the pictures in the test were right."),
+    el("span", {}, "of your answers in the test were right."),
   );
 }
 
@@ -59,7 +50,7 @@ const ENDS = {
     title: "Thank you",
     lead: () => "You have finished the study, and every answer is safely stored.",
     next: ({ return_url: url, completion_code: code }) => {
-      if (url) return "Please use the button below to finish, so that your part is registered.";
+      if (url) return "Please use the button below to finish, so that your participation is recorded.";
       return code ? "Please enter this code on the site you came from." : "You may close this page now.";
     },
   },
@@ -74,8 +65,8 @@ const ENDS = {
     title: "You have withdrawn",
     lead: ({ keeps_answers: isKept }) =>
       isKept
-        ? "Your session has ended, and what you answered until then is kept. Thank you for your time."
-        : "Your session has ended, and everything you did here was deleted. Thank you for your time.",
+        ? "Your session has ended, and the answers you had given are kept. Thank you for your time."
+        : "Your session has ended, and everything you did here has been deleted. Thank you for your time.",
     next: () => RETURN_THE_TASK,
   },
 };
@@ -94,7 +85,7 @@ export function showDone({ session, task }) {
       task.completion_code ? completionCode(task.completion_code) : null,
       el("p", { id: "next-step" }, end.next(task)),
       task.return_url ? returnLink(task.return_url) : null,
-      el("p", { class: "soft" }, `Your reference for questions to the researchers: ${session.code}`),
+      el("p", { class: "soft" }, `Your reference, if you contact the researchers: ${session.code}`),
     ),
   );
 }
@@ -115,7 +106,7 @@ export function showOver() {
   showWords(
     "over",
     "This session is over",
-    "It was open for too long without an answer, so it has ended. What you answered is stored.",
+    "It was open for too long without an answer, so it has ended. The answers you gave are stored.",
     el(
       "p",
       { class: "soft" },
@@ -128,17 +119,17 @@ export function showNotFound() {
   showWords(
     "not-found",
     "We do not know this link",
-    "Please check that it is complete, or open the link of the study again: you go on where you stopped.",
+    "Please check that it is complete, or open the study’s link again: you will continue where you stopped.",
   );
 }
 
 export function showProblem() {
-  const reload = button("problem-reload", "Load the page again");
+  const reload = button("problem-reload", "Reload the page");
   reload.addEventListener("click", () => location.reload());
   showWords(
     "problem",
     "Something went wrong on this page",
-    "Your answers are safe. Please load the page again: you go on where you stopped.",
+    "Your answers are safe. Please reload the page: you will continue where you stopped.",
     el("div", { class: "actions" }, reload),
   );
 }

@@ -7,21 +7,21 @@ import { imagesOf, prefetch } from "./images.js";
 const INTRODUCTIONS = {
   memory: ({ trials, is_practice: isPractice }) => ({
     title: "How much can you keep in mind?",
-    sentence: "A few pictures appear for a few seconds; remember their order, then put them back in it.",
+    sentence: "A few pictures appear for a few seconds. Remember their order, then put them back in that order.",
     facts: [
       isPractice ? "You start with a practice round that does not count." : null,
       `${isPractice ? "Then come" : "There are"} ${counted(trials, "round")}: ` +
-        "each grows by one picture until the order slips.",
-      "Everybody slips at some point. Just do it from memory, without notes.",
+        "each grows by one picture until you get the order wrong.",
+      "Everybody gets it wrong at some point. Please do it from memory, without notes.",
     ],
     button: isPractice ? "Start the practice" : "Start",
   }),
   teaching: ({ steps }, [first, second]) => ({
     title: "Learn to tell them apart",
-    sentence: `Look at each picture, say whether it is ${first} or ${second}, and see the answer at once.`,
+    sentence: `Look at each picture, say whether it is ${first} or ${second}, and see the answer straight away.`,
     facts: [
       `There are ${counted(steps, "picture")}. At first you can only guess, and that is fine.`,
-      "Take the time you like with each answer you see: looking closely is how you learn.",
+      "Take as long as you like over each answer you see: looking closely is how you learn.",
     ],
     keys: true,
     button: "Start learning",
@@ -29,11 +29,11 @@ const INTRODUCTIONS = {
   evaluation: ({ items }) => ({
     title: "Now show what you have learned",
     sentence:
-      `You see ${counted(items, "new picture")}, one at a time, and choose as before; ` +
-      "the answers are not shown now.",
+      `You will see ${counted(items, "new picture")}, one at a time, and choose as before, ` +
+        "but without seeing the answers.",
     facts: [
-      "One picture follows the other at once.",
-      "You cannot go back, so answer as well as you can and go on.",
+      "The next picture follows straight away.",
+      "You cannot go back, so answer as well as you can and move on.",
     ],
     keys: true,
     button: "Start the test",

@@ -13,7 +13,7 @@ const KEYBOARD_HELP =
   " On a keyboard, Space picks a picture up, the arrow keys move it, " +
   "Space puts it down and Escape puts it back.";
 const SHOWN_ONCE =
-  "They were on show already, and that happens only once. Use the order you remember; a guess is fine.";
+  "They have already been shown, and that happens only once. Use the order you remember; a guess is fine.";
 
 function roundName({ is_practice: isPractice, trial, trials }) {
   return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
@@ -29,7 +29,7 @@ async function preload(task, { status, retry }) {
   return loadImages(imagesOf(task), {
     ready: tell,
     failed: (tryNow) => {
-      status.textContent = "Some pictures did not load. Please check your connection; we keep trying.";
+      status.textContent = "Some pictures did not load. Please check your connection; we will keep trying.";
       announce(status.textContent);
       retry.hidden = false;
       retry.onclick = tryNow;
@@ -58,7 +58,7 @@ async function getReady(task) {
       { position: task.position, className: "is-calm is-centred" },
       el("p", { class: "eyebrow" }, roundName(task)),
       heading(counted(task.length, "picture")),
-      el("p", { class: "lead" }, `You see them for ${counted(seconds, "second")}. Remember their order.`),
+      el("p", { class: "lead" }, `You will see them for ${counted(seconds, "second")}. Remember their order.`),
       el("div", { class: "actions" }, show, parts.retry),
       parts.status,
     ),
@@ -155,7 +155,7 @@ function whatFollows(feedback, next) {
 async function showMemoryFeedback(feedback, next) {
   const isRight = feedback.is_correct;
   const mark = isRight ? "icon-right" : "icon-miss";
-  const words = isRight ? `Right, all ${feedback.length} in order` : "Not the same order this time";
+  const words = isRight ? `Right, all ${feedback.length} in order` : "Not the right order this time";
   const follows = whatFollows(feedback, next);
   const go = button("feedback-continue", "Continue", { "aria-describedby": "feedback-follows" });
   imagesOf(next).forEach(prefetch);

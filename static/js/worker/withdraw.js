@@ -3,12 +3,12 @@
 import { button, el, pressed, quietButton } from "./dom.js";
 
 const FATE = {
-  deleted: "Everything you did here is deleted at once and cannot be brought back.",
-  kept: "What you have answered so far is kept. Nothing more is asked of you.",
+  deleted: "Everything you did here is deleted at once and cannot be restored.",
+  kept: "The answers you have given so far are kept. Nothing more is asked of you.",
 };
 
 function farewell(deletes) {
-  const stay = button("withdraw-stay", "Go on with the study");
+  const stay = button("withdraw-stay", "Stay in the study");
   const leave = quietButton("withdraw-confirm", "Withdraw");
   const dialog = el(
     "dialog",
@@ -17,9 +17,9 @@ function farewell(deletes) {
     el(
       "div",
       { class: "prose", id: "withdraw-text" },
-      el("p", {}, "You may stop at any time and need give no reason. Your session ends here for good."),
+      el("p", {}, "You can stop at any time without giving a reason. If you withdraw, your session ends for good."),
       el("p", { id: "withdraw-fate" }, el("strong", {}, deletes ? FATE.deleted : FATE.kept)),
-      el("p", { class: "soft" }, "A study that was not finished gives no completion code."),
+      el("p", { class: "soft" }, "You get a completion code only for a finished study."),
     ),
     el("div", { class: "actions" }, stay, leave),
   );
