@@ -83,7 +83,7 @@ def test_a_window_that_is_too_small_is_told_and_recovers(visit: Visit, join: Joi
     visitor = visit(f"/w/{join('memory').token}/", viewport={"width": 280, "height": 330})
     visitor.page.wait_for_selector('#check-window[data-state="bad"]')
     visitor.page.wait_for_selector('#check-pictures[data-state="good"]')
-    assert "It is 280 by 330 now and needs at least 300 by 340" in visitor.text("#check-window")
+    assert "It is 280 by 330 and needs to be at least 300 by 340" in visitor.text("#check-window")
     assert visitor.page.is_disabled("#check-continue")
     visitor.page.set_viewport_size({"width": 800, "height": 600})
     visitor.page.click("#check-continue:enabled")
@@ -162,4 +162,4 @@ def test_an_unknown_link_is_told_kindly(visit: Visit) -> None:
     with visitor.expecting("404"):
         visitor.open("/w/nobody/")
         visitor.see("over")
-        assert "check the link" in visitor.text("[data-screen]")
+        assert "check that the link is complete" in visitor.text("[data-screen]")

@@ -167,7 +167,7 @@ def test_the_page_tells_the_facts(researcher, finished):
 
 
 def test_events_excluded_people_and_previews_are_told(researcher, finished):
-    assert "The page noticed nothing." in read(researcher, page_of(finished))
+    assert "No events were recorded." in read(researcher, page_of(finished))
     SessionEvent.objects.create(participant=finished, kind="error", position=4, detail="It broke")
     Participant.objects.update(purpose="preview", is_excluded=True)
     page = read(researcher, page_of(finished))
@@ -198,7 +198,7 @@ def test_a_changed_step_is_told_on_both_pages(researcher):
     last.save()
     page = read(researcher, page_of(participant))
     assert f"Replay: {last.step - 1} of {last.step} choices match." in page
-    assert f"Steps {last.step} come out otherwise" in page
+    assert f"Steps {last.step} come out differently" in page
     assert page.count(">replay differs<") == 1
     assert "the choice would be another image" in read(researcher, why_of(participant, last.step))
 

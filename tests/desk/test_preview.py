@@ -98,7 +98,7 @@ def test_what_is_no_stage_and_no_teacher_opens_nothing(researcher, study):
 
 def test_looking_at_the_page_makes_nothing(researcher, study):
     page = researcher.get(address(study)).content.decode()
-    assert "Nothing. Pilots" in page
+    assert "None yet. Pilots" in page
     assert page.count("not in this study") == len(TEACHERS) - 2
     assert researcher.get(address(study, "open/")).status_code == 405
     assert not Participant.objects.exists()

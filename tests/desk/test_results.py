@@ -265,6 +265,6 @@ def test_pilots_and_bots_have_results_of_their_own(researcher, study):
     assert "8 participants have finished" in page_of(researcher, study)
     bots = text_of(researcher, address(study, "?purpose=rehearsal"))
     assert "12 participants have finished" in bots
-    assert "no result" in bots
+    assert "is not a result" in bots
     rows = researcher.get(address(study, "gain.csv"), {"purpose": "rehearsal"}).content.decode()
     assert len(rows.splitlines()) == 13

@@ -312,7 +312,7 @@ def test_what_would_hurt_on_a_platform_is_said(researcher, study):
     page = text_of(researcher, study_address(study, "share/"))
     assert "cannot prove that they finished" in page
     assert "begin with https://" in page
-    assert "work on this computer alone" in page
+    assert "work only on this computer" in page
 
 
 def test_the_link_can_be_tried_as_a_prolific_participant_would(researcher):
