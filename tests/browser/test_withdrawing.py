@@ -46,5 +46,5 @@ def test_a_study_may_keep_the_answers_and_says_so_first(
     visitor.page.tap("#withdraw-confirm")
     visitor.see("withdrawn")
     assert_no_sideways_scroll(visitor)
-    assert "is kept" in visitor.text("[data-screen]")
+    assert "are kept" in visitor.text("[data-screen]")
     assert records.teaching_steps(site, worker.token) == steps
