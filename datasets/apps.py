@@ -6,8 +6,8 @@ class DatasetsConfig(AppConfig):
     verbose_name = "Data sets"
 
     def ready(self) -> None:
-        from jobs.signals import recovery_due
+        from jobs import recovery
 
-        from .imports import services
+        from .models import Import
 
-        recovery_due.connect(services.recover)
+        recovery.register(Import)

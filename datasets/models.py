@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
@@ -12,44 +11,31 @@ from django.db import models
 from django.db.models.functions import Concat
 from django.utils import timezone
 
+from jobs.models import Job, JobQuerySet
 from studies.keys import new_key, new_seed
 from studies.models import Dataset
 
-# A worker that has not reported for so long is gone; its import is taken up by another.
-SILENCE = timedelta(seconds=60)
+if TYPE_CHECKING:
+    from django_tasks.base import Task
 
 
-class TakenOver(Exception):
-    """Another worker has this import by now, or it was removed: whoever meets this stops quietly."""
-
-
-class ImportQuerySet(models.QuerySet["Import"]):
+class ImportQuerySet(JobQuerySet["Import"]):
     def visible_to(self, user: Any) -> ImportQuerySet:
         """One's own; all for superusers."""
         return self if user.is_superuser else self.filter(created_by=user.pk)
-
-    def silent(self) -> ImportQuerySet:
-        return self.filter(heartbeat_at__lt=timezone.now() - SILENCE)
-
-    def orphaned(self) -> ImportQuerySet:
-        """Imports whose worker was killed."""
-        return self.silent().filter(state=Import.State.RUNNING)
 
     def stopped(self) -> ImportQuerySet:
         """Imports that can be resumed."""
         ended = self.filter(state__in=[Import.State.FAILED, Import.State.CANCELLED])
         return ended | self.orphaned()
 
-    def free(self) -> ImportQuerySet:
-        """Imports that a worker may take."""
-        return self.filter(state=Import.State.WAITING) | self.orphaned()
-
     def idle(self) -> ImportQuerySet:
         """Unfinished imports that nobody works on."""
-        return self.free() | self.filter(state=Import.State.CHOOSING)
+        unclaimed = self.filter(state__in=[Import.State.WAITING, Import.State.CHOOSING])
+        return unclaimed | self.orphaned()
 
 
-class Import(models.Model):
+class Import(Job):
     """One import: where the images are, what the researcher wants, and how far it has come."""
 
     class State(models.TextChoices):
@@ -66,6 +52,11 @@ class Import(models.Model):
 
     BEST = "best"
     FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
+    GIVEN_UP = (
+        "The background worker stopped three times during this import, so it was given up. The server may have too "
+        "little memory for it: look into the server's log, then try again, or import fewer images."
+    )
+    ON_GIVING_UP = {"step": ""}
 
     name = models.CharField(
         "name of the data set",
@@ -112,11 +103,7 @@ class Import(models.Model):
     step = models.CharField(max_length=200, blank=True, editable=False)
     progress = models.FloatField(default=0.0, editable=False)
     log = models.TextField(blank=True, editable=False)
-    problem = models.TextField(blank=True, editable=False)
     findings = models.JSONField(default=dict, blank=True, editable=False)
-    heartbeat_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Drawn by every worker that takes the import, and the key of the data set that it will make.
-    run = models.CharField(max_length=24, blank=True, editable=False)
     cancel_requested = models.BooleanField(default=False, editable=False)
     dataset = models.ForeignKey(
         Dataset, models.SET_NULL, null=True, blank=True, editable=False, related_name="imports"
@@ -139,22 +126,11 @@ class Import(models.Model):
     def is_finished(self) -> bool:
         return self.state in self.FINISHED
 
-    @property
-    def is_orphaned(self) -> bool:
-        is_silent = self.heartbeat_at is None or self.heartbeat_at < timezone.now() - SILENCE
-        return self.state == self.State.RUNNING and is_silent
+    @classmethod
+    def task(cls) -> Task[[int], None]:
+        from .tasks import work_on_import
 
-    @property
-    def is_at_work(self) -> bool:
-        return self.state == self.State.RUNNING and not self.is_orphaned
-
-    def report(self, **fields: Any) -> None:
-        """Writes progress for the page that watches; a heartbeat goes with every report."""
-        fields["heartbeat_at"] = timezone.now()
-        if not Import.objects.filter(pk=self.pk, run=self.run).update(**fields):
-            raise TakenOver(self.name)
-        for name, value in fields.items():
-            setattr(self, name, value)
+        return work_on_import
 
     def note(self, line: str) -> None:
         """Adds a line to the log. The database adds it, so that two writers lose none."""

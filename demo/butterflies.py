@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from datasets.imports.processes import process_pool
 from demo import painting
+from jobs.processes import process_pool
 
 SPECIES = {-1: "Varnel", +1: "Osmery"}
 

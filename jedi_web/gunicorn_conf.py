@@ -2,9 +2,10 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+from jobs import supervision
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -23,10 +24,9 @@ _background: list[subprocess.Popen[bytes]] = []
 
 
 def when_ready(server: Any) -> None:
-    """On one machine, the background worker lives and dies with the web server."""
+    """On one machine, a background worker runs as long as the web server does."""
     if os.environ.get("JEDI_EMBEDDED_WORKER") == "1":
-        command = [sys.executable, "manage.py", "work", "--while-parent-lives"]
-        _background.append(subprocess.Popen(command))  # noqa: S603 - our own command
+        _background.append(supervision.start())
 
 
 def post_worker_init(worker: Any) -> None:

@@ -2,5 +2,6 @@
 
 from django.dispatch import Signal
 
-# Sent when a worker starts, and every few seconds while it works: take up what a dead worker left, enqueue what is due.
+# Sent when a worker starts, and every few seconds while it works: take over what a dead worker left, and enqueue
+# what is due.
 recovery_due = Signal()

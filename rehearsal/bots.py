@@ -1,4 +1,4 @@
-"""A bot: a simulated worker who takes part through the session API, and learns and forgets on the way."""
+"""A bot: a simulated worker that takes part through the session API, and learns and forgets on the way."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class NoFeatures(Exception):
         )
 
 
-class Eyes:
-    """What a learner sees in the images of a data set: the features behind each of them."""
+class FeatureLookup:
+    """The features of every image of a data set: what a simulated learner sees in it."""
 
     def __init__(self, dataset: Dataset) -> None:
         unseen = pools.evaluation_features(dataset)
@@ -47,7 +47,7 @@ class Eyes:
         examples = Example.objects.filter(dataset=dataset).only("pk", "key")
         self.features = {example.key: rows[example.pk] for example in examples}
 
-    def of(self, token: str) -> Mapping[str, FloatArray]:
+    def for_participant(self, token: str) -> Mapping[str, FloatArray]:
         """By the names that images have for one participant."""
         who = Participant(token=token)
         return {image_key(who, Example(key=key)): x for key, x in self.features.items()}
@@ -60,22 +60,24 @@ class Bot:
         self,
         client: Client,
         worker: SimulatedWorker,
-        eyes: Eyes,
+        features: FeatureLookup,
         *,
         is_paced: bool = False,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], object] = time.sleep,
+        before_each_request: Callable[[], None] = lambda: None,
     ) -> None:
         self.client = client
         self.worker = worker
-        self.eyes = eyes
+        self.features = features
         self.is_paced = is_paced
         self.sleep = sleep
+        self.before_each_request = before_each_request
 
     def take_part(self, slug: str, invitation: str) -> bool:
         """The whole session; whether the bot stayed to its end."""
-        joined = self.client.post(f"/api/studies/{slug}/sessions/", {"invitation": invitation})
+        joined = self.post(f"/api/studies/{slug}/sessions/", {"invitation": invitation})
         self.address = f"/api/sessions/{joined['token']}/"
-        self.seen = self.eyes.of(joined["token"])
+        self.seen = self.features.for_participant(joined["token"])
         state = self.client.get(self.address)
         while state["task"]["kind"] != "done":
             if self.worker.leaves():
@@ -83,12 +85,14 @@ class Bot:
             state = self.answered(state)
         return True
 
+    def post(self, path: str, body: Json) -> Json:
+        self.before_each_request()
+        return self.client.post(path, body)
+
     def answered(self, state: Json) -> Json:
         task = state["task"]
         answer = self.answer_to(task, state["session"]["classes"])
-        reply = self.client.post(
-            self.address + "answers/", {"position": task["position"], **answer}
-        )
+        reply = self.post(self.address + "answers/", {"position": task["position"], **answer})
         if "label" in (reply["feedback"] or {}):
             self.learn(task, reply["feedback"])
         return reply
@@ -105,7 +109,7 @@ class Bot:
         return {"agree": True}
 
     def answer_to_memory(self, task: Task, classes: list[str]) -> Json:
-        shown = self.client.post(self.address + "exposures/", {"position": task["position"]})
+        shown = self.post(self.address + "exposures/", {"position": task["position"]})
         order = shown["task"]["order"]
         thinking = sum(self.worker.think_ms() for _ in order) / 2 + RESTORING_MS * len(order)
         self.wait(task["exposure_ms"] + thinking)
@@ -119,8 +123,8 @@ class Bot:
 
     def answer_to_evaluation(self, task: Task, classes: list[str]) -> Json:
         answer = self.answer_to_teaching(task, classes)
-        told = task.get("instruction")
-        return answer | ({"label": told} if told else {})
+        instructed = task.get("instruction")
+        return answer | ({"label": instructed} if instructed else {})
 
     def learn(self, task: Task, feedback: Json) -> None:
         label = self.label(feedback["label"])
@@ -134,7 +138,7 @@ class Bot:
         return next(name for name in classes if self.label(name) == label)
 
     def label(self, name: str) -> int:
-        return 1 if name == self.eyes.positive_class else -1
+        return 1 if name == self.features.positive_class else -1
 
     def wait(self, milliseconds: float) -> None:
         if self.is_paced:

@@ -21,8 +21,8 @@ Row = dict[str, Any]
 POPULATION = Population()
 
 
-class Stage:
-    """A study's pool, evaluation images and numbers, ready for many sessions."""
+class SimulatedStudy:
+    """A study's pool, evaluation images and settings, ready for many sessions."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -45,16 +45,16 @@ class Stage:
         steps = teaching_length(study, arm, span)
         history = teach(teacher, pool, worker, steps=steps, rng=np.random.default_rng([*seed, 3]))
         seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
-        examined = self.evaluated(worker, seed)
+        is_correct = self.evaluate(worker, seed)
         return {
             "span": span,
             "steps": steps,
             "first_seen": accuracy(seen),
-            "evaluation": accuracy(examined),
-            "gain": teaching_gain(accuracy(examined), accuracy(seen)),
+            "evaluation": accuracy(is_correct),
+            "gain": teaching_gain(accuracy(is_correct), accuracy(seen)),
         }
 
-    def evaluated(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
+    def evaluate(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
         rng, half = np.random.default_rng([*seed, 4]), self.study.evaluation_size // 2
         drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:half] for y in (-1, 1)]
         shown = rng.permutation(np.concatenate(drawn))
@@ -78,8 +78,11 @@ def measured_span(worker: SimulatedWorker, study: Study) -> float:
 
 
 def forecast(study: Study, workers: int, seed: int) -> Iterator[tuple[str, Row]]:
-    """Session by session, teacher by teacher. The same worker meets every teacher, which costs fewer of them."""
-    stage = Stage(study)
+    """Session by session, teacher by teacher.
+
+    The same worker meets every teacher: paired, a difference shows with fewer workers.
+    """
+    simulated = SimulatedStudy(study)
     for number in range(workers):
         for arm in study.arm_names:
-            yield arm, stage.session(arm, [seed % 2**32, number])
+            yield arm, simulated.session(arm, [seed % 2**32, number])

@@ -1,4 +1,4 @@
-"""The bots' way to a running server: the same requests that a browser sends."""
+"""The bots' connection to a running server: the same requests that a browser sends."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from django.conf import settings
 
 TIMEOUT_SECONDS = 60
 TRIES = 5
-# Too many requests, or a server that is about to start.
-WORTH_ANOTHER_TRY = {429, 502, 503, 504}
+# Too many requests, or a server that is starting.
+RETRYABLE = {429, 502, 503, 504}
 
 
-class ServerTrouble(Exception):
-    """The server cannot be reached, or does not want what a bot sends."""
+class ServerError(Exception):
+    """The server cannot be reached, or refuses what a bot sends."""
 
 
 class Client:
-    """One kept connection. A request that got no reply is sent again, which the session API allows."""
+    """One connection that is kept open. A request that got no reply is sent again, which the session API allows."""
 
     def __init__(self, address: str) -> None:
         self.parts = urlsplit(address)
         if self.parts.scheme not in {"http", "https"} or not self.parts.hostname:
-            raise ServerTrouble(
-                f"{address!r} is no address of a server. Write http://127.0.0.1:8000"
+            raise ServerError(
+                f"{address!r} is not the address of a server. Write http://127.0.0.1:8000"
             )
         self.connection = connection_to(self.parts)
         # Behind a proxy the server knows itself under its public name only.
@@ -57,9 +57,9 @@ class Client:
             if status < 300:
                 return dict(json.loads(content))
             problem = f"{method} {path}: {status} {content[:300].decode(errors='replace')}"
-            if status not in WORTH_ANOTHER_TRY:
-                raise ServerTrouble(problem)
-        raise ServerTrouble(f"{problem} Start the server, or name its address.")
+            if status not in RETRYABLE:
+                raise ServerError(problem)
+        raise ServerError(f"{problem} Start the server, or name its address.")
 
     def close(self) -> None:
         self.connection.close()

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.utils import timezone
 
+from jobs.models import Job
 from studies.keys import new_seed
 from studies.models import Study
 
-# A rehearsal that has not reported for so long has lost its worker.
-SILENCE = timedelta(seconds=90)
+if TYPE_CHECKING:
+    from django_tasks.base import Task
 
 
-class Rehearsal(models.Model):
+class Rehearsal(Job):
     """One run of simulated workers: bots in the study's own pages, or a forecast by the engine alone."""
 
     class Kind(models.TextChoices):
@@ -29,6 +29,11 @@ class Rehearsal(models.Model):
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "stopped by a problem"
+
+    GIVEN_UP = (
+        "The background worker stopped three times during this, so it was given up. The server may have too little "
+        "memory for it: look into the server's log, then start it again, perhaps with fewer workers."
+    )
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="rehearsals")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.BOTS)
@@ -60,14 +65,44 @@ class Rehearsal(models.Model):
     def __str__(self) -> str:
         return f"{self.workers} {self.get_kind_display()}: {self.get_state_display()}"
 
-    @property
-    def is_under_way(self) -> bool:
-        return self.state in (self.State.WAITING, self.State.RUNNING) and not self.is_silent
+    @classmethod
+    def task(cls) -> Task[[int], None]:
+        from .tasks import carry_out
+
+        return carry_out
 
     @property
-    def is_silent(self) -> bool:
-        is_open = self.state == self.State.RUNNING
-        return is_open and self.heartbeat_at < timezone.now() - SILENCE
+    def is_open(self) -> bool:
+        return self.state in (self.State.WAITING, self.State.RUNNING)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it will be carried out; a silent one only when there is a worker again."""
+        return self.is_open and not self.is_silent
+
+    @property
+    def status(self) -> str:
+        """The state in words, and whether a worker is looking after it."""
+        if self.is_open and self.is_silent:
+            return "no background worker is running"
+        return self.get_state_display()
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether a worker stopped before it was done. One that waits has not begun its next attempt."""
+        return self.attempts > (0 if self.state == self.State.WAITING else 1)
+
+    @property
+    def interruption(self) -> str:
+        """What became of it after its worker stopped."""
+        if not self.was_interrupted or self.state == self.State.FAILED:
+            return ""
+        if self.kind == self.Kind.FORECAST:
+            return "The background worker stopped, so this was started again from the same seed."
+        return (
+            "The background worker stopped. New bots take the place of those that had not ended; "
+            "the sessions that were cut off stay unfinished."
+        )
 
     @property
     def ended(self) -> int:
@@ -76,10 +111,3 @@ class Rehearsal(models.Model):
     @property
     def share(self) -> float:
         return min(self.ended / self.workers, 1.0) if self.workers else 1.0
-
-    def report(self, **fields: Any) -> None:
-        """Writes how far it has come, and that somebody is at work."""
-        fields["heartbeat_at"] = timezone.now()
-        Rehearsal.objects.filter(pk=self.pk).update(**fields)
-        for name, value in fields.items():
-            setattr(self, name, value)

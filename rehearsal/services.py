@@ -6,103 +6,136 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from contextlib import closing
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import connection
 
+from jobs.lease import Lease, work_on
+from jobs.models import TakenOver
 from studies.invitations import invitation
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
 from teaching.engine import EngineError, LearningRate
 
-from .bots import Bot, Eyes, NoFeatures
+from .bots import Bot, FeatureLookup, NoFeatures
 from .forecast import POPULATION, forecast
-from .http import Client, ServerTrouble
+from .http import Client, ServerError
 from .models import Rehearsal
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[Rehearsal], None]
+Progress = Callable[[Rehearsal], object]
 BOTS_AT_ONCE = 4
 # With think times a bot mostly sleeps.
 PACED_BOTS_AT_ONCE = 32
 
 
-def order(rehearsal: Rehearsal) -> None:
+def enqueue(rehearsal: Rehearsal) -> None:
     """Hands a rehearsal to the background worker."""
-    from .tasks import carry_out
-
     rehearsal.save()
-    transaction.on_commit(partial(carry_out.enqueue, rehearsal.pk))
+    rehearsal.enqueue()
 
 
 def run(rehearsal: Rehearsal, *, address: str = "", progress: Progress = lambda _: None) -> None:
-    """Carries a rehearsal out. What goes wrong is told on its row, in words for the researcher."""
-    configuration = configuration_hash(rehearsal.study.configuration())
-    rehearsal.report(state=Rehearsal.State.RUNNING, configuration_hash=configuration)
+    """Carries a rehearsal out, unless another worker does. What goes wrong is told on its row."""
+    if rehearsal.claim():
+        address = address or settings.JEDI_INTERNAL_URL
+        work_on(rehearsal, lambda lease: _work(rehearsal, lease, address, progress))
+
+
+def _work(rehearsal: Rehearsal, lease: Lease, address: str, progress: Progress) -> None:
     try:
         if rehearsal.kind == Rehearsal.Kind.FORECAST:
             _forecast(rehearsal, progress)
         else:
-            _let_bots_take_part(rehearsal, address or settings.JEDI_INTERNAL_URL, progress)
-    except (ServerTrouble, NoFeatures, EngineError) as error:
+            _let_bots_take_part(rehearsal, lease, address, progress)
+    except (ServerError, NoFeatures, EngineError) as error:
         rehearsal.report(state=Rehearsal.State.FAILED, problem=str(error))
+    except TakenOver:
+        raise
     except Exception:
         logger.exception("the rehearsal failed")
         rehearsal.report(
             state=Rehearsal.State.FAILED,
-            problem="Something went wrong on the server; its log has the details.",
+            problem="Something unexpected went wrong; the server's log has the details.",
         )
     else:
         rehearsal.report(state=Rehearsal.State.DONE)
 
 
-def _let_bots_take_part(rehearsal: Rehearsal, address: str, progress: Progress) -> None:
-    eyes = Eyes(rehearsal.study.dataset)
-    text = invitation(rehearsal.study, Participant.Purpose.REHEARSAL)
-    at_once = PACED_BOTS_AT_ONCE if rehearsal.is_paced else BOTS_AT_ONCE
+def _let_bots_take_part(
+    rehearsal: Rehearsal, lease: Lease, address: str, progress: Progress
+) -> None:
+    rehearsal.report(configuration_hash=current_configuration(rehearsal))
+    sessions = Sessions(rehearsal, lease, address)
     lock = threading.Lock()
+
+    def take_part(number: int) -> None:
+        is_finished = sessions.take_part(number)
+        with lock:
+            _count(rehearsal, is_finished)
+            progress(rehearsal)
+
+    at_once = PACED_BOTS_AT_ONCE if rehearsal.is_paced else BOTS_AT_ONCE
     with ThreadPoolExecutor(min(at_once, rehearsal.workers)) as threads:
-
-        def take_part(number: int) -> None:
-            stayed = one_session(rehearsal, number, eyes, text, address)
-            with lock:
-                _count(rehearsal, stayed)
-                progress(rehearsal)
-
-        sessions = [threads.submit(take_part, number) for number in range(rehearsal.workers)]
+        futures = [threads.submit(take_part, number) for number in numbers_of(rehearsal)]
         try:
-            for session in sessions:
-                session.result()
+            for future in futures:
+                future.result()
         except BaseException:
+            # The bots that are under way stop before their next answer, and the others do not begin.
+            lease.ended.set()
             threads.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def one_session(
-    rehearsal: Rehearsal, number: int, eyes: Eyes, invitation_text: str, address: str
-) -> bool:
-    study = rehearsal.study
-    rate = LearningRate(study.learning_rate, study.learning_rate_decay)
-    worker = POPULATION.worker(eyes.pool, rate, [rehearsal.seed % 2**32, number])
-    client = Client(address)
-    try:
-        bot = Bot(client, worker, eyes, is_paced=rehearsal.is_paced)
-        return bot.take_part(study.slug, invitation_text)
-    finally:
-        client.close()
+def numbers_of(rehearsal: Rehearsal) -> range:
+    """The numbers of the bots that are still to come.
+
+    Nobody knows which of its numbers a dead worker had begun with, so every attempt has numbers of its own.
+    """
+    first = (rehearsal.attempts - 1) * rehearsal.workers
+    return range(first, first + max(rehearsal.workers - rehearsal.ended, 0))
 
 
-def _count(rehearsal: Rehearsal, stayed: bool) -> None:
-    name = "finished" if stayed else "left"
+class Sessions:
+    """What the bots of a rehearsal have in common."""
+
+    def __init__(self, rehearsal: Rehearsal, lease: Lease, address: str) -> None:
+        self.rehearsal, self.lease, self.address = rehearsal, lease, address
+        self.study = rehearsal.study
+        self.features = FeatureLookup(self.study.dataset)
+        self.invitation = invitation(self.study, Participant.Purpose.REHEARSAL)
+        self.rate = LearningRate(self.study.learning_rate, self.study.learning_rate_decay)
+
+    def take_part(self, number: int) -> bool:
+        """One session; whether the bot stayed to its end."""
+        seed = [self.rehearsal.seed % 2**32, number]
+        worker = POPULATION.worker(self.features.pool, self.rate, seed)
+        with closing(Client(self.address)) as client:
+            bot = Bot(
+                client,
+                worker,
+                self.features,
+                is_paced=self.rehearsal.is_paced,
+                sleep=self.lease.ended.wait,
+                before_each_request=self.lease.check,
+            )
+            return bot.take_part(self.study.slug, self.invitation)
+
+
+def _count(rehearsal: Rehearsal, is_finished: bool) -> None:
+    name = "finished" if is_finished else "left"
     rehearsal.report(**{name: getattr(rehearsal, name) + 1})
     # The threads of bots have connections of their own, which nobody else would close.
     connection.close()
 
 
 def _forecast(rehearsal: Rehearsal, progress: Progress) -> None:
+    """From the beginning, also after a worker that stopped: the same seed gives the same workers."""
+    rehearsal.report(finished=0, configuration_hash=current_configuration(rehearsal))
     arms = rehearsal.study.arm_names
     results: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
     for arm, row in forecast(rehearsal.study, rehearsal.workers, rehearsal.seed):
@@ -111,6 +144,10 @@ def _forecast(rehearsal: Rehearsal, progress: Progress) -> None:
             rehearsal.report(finished=len(results[arm]))
             progress(rehearsal)
     rehearsal.report(results=results)
+
+
+def current_configuration(rehearsal: Rehearsal) -> str:
+    return configuration_hash(rehearsal.study.configuration())
 
 
 def newest_forecast(study: Study) -> Rehearsal | None:

@@ -8,18 +8,16 @@ from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
-from datasets.imports.processes import process_pool
+from jobs.processes import process_pool
+from jobs.progress import progress_bar
 
 from .checkpoint import Checkpoint
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
-from .progress import ProgressBar, Screen
 
 PROCESSES = 2
 
 
-def run(
-    experiment: Experiment, folder: Path, *, processes: int = PROCESSES, screen: Screen
-) -> Results:
+def run(experiment: Experiment, folder: Path, *, processes: int = PROCESSES) -> Results:
     """Run what is not yet there in the folder, and return everything.
 
     More seeds go on from fewer: a unit depends on its own seed alone.
@@ -29,10 +27,10 @@ def run(
     units = list(experiment.units())
     todo = [unit for unit in units if unit not in checkpoint.rows]
     if todo:
-        bar = ProgressBar(len(units), done=len(units) - len(todo), screen=screen)
-        for unit, row in worked(experiment, todo, processes):
-            checkpoint.add(unit, row)
-            bar.step()
+        with progress_bar(len(units), done=len(units) - len(todo)) as bar:
+            for unit, row in worked(experiment, todo, processes):
+                checkpoint.add(unit, row)
+                bar.update()
     return Results({unit: checkpoint.rows[unit] for unit in units})
 
 

@@ -31,7 +31,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "analysis": {"studies", "analysis.charts", "analysis.exports"},
     "rehearsal": {
-        "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
+        "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts",
     },
     "datasets": {"jobs", "studies", "teaching", "teaching.engine", "analysis.stats"},
@@ -40,12 +40,12 @@ LAYERS: dict[str, set[str]] = {
         "analysis.stats", "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck",
         "rehearsal",
     },
-    "demo": {"studies", "datasets"},
+    "demo": {"jobs", "studies", "datasets"},
     "reproduction": {
-        "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
-        "analysis.charts", "analysis.modelcheck", "datasets",
+        "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
+        "analysis.charts", "analysis.modelcheck",
     },
-    "jedi_web": {"desk", "demo"},
+    "jedi_web": {"jobs", "desk", "demo"},
 }  # fmt: skip
 
 

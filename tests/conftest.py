@@ -15,7 +15,7 @@ from tests.postgres import Postgres, running_postgres
 from tests.site import Site, running_site
 
 # Whoever asks for one of these waits for programs to start.
-DEPLOYED = {"site", "sqlite_site", "postgres_site", "workplace"}
+DEPLOYED = {"site", "sqlite_site", "postgres_site", "workplace", "site_with_worker"}
 
 MakeOnce = Callable[[Callable[[], Any]], Any]
 

@@ -65,6 +65,7 @@ class Site:
     data_dir: Path
     database_url: str
     environment: dict[str, str] = field(repr=False)
+    server_pid: int = 0
 
     def client(self) -> HttpClient:
         return HttpClient(self.port)
@@ -153,6 +154,7 @@ def running_site(
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )  # fmt: skip
+            site.server_pid = server.pid
             try:
                 _wait_until_ready(site, server, log)
                 yield site

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image
 
-from datasets.imports.processes import process_pool
+from jobs.processes import process_pool
 from teaching.engine.arrays import Progress, no_progress
 
 from .base import CancelCheck, Cancelled, Describer, Description, ExtractorMissing, ImageLike, never

@@ -17,9 +17,8 @@ from datasets.extractors.base import CancelCheck, Cancelled
 from datasets.pictures.encoding import Original, prepare
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
+from jobs.processes import process_pool
 from teaching.engine.arrays import Progress
-
-from .processes import process_pool
 
 # Starting a process costs as much as preparing this many images.
 WORTH_A_PROCESS = 40

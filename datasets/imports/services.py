@@ -13,9 +13,10 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from datasets.models import Import, ImportQuerySet, TakenOver
-from datasets.tasks import work_on_import
-from studies.keys import new_key
+from datasets.models import Import, ImportQuerySet
+from jobs.claims import claim
+from jobs.lease import work_on
+from jobs.models import TakenOver
 from studies.models import Dataset
 
 if TYPE_CHECKING:
@@ -47,26 +48,23 @@ def _keep(job: Import, upload: UploadedFile[Any]) -> None:
                 file.write(chunk)
     except OSError as error:
         shutil.rmtree(job.folder, ignore_errors=True)
-        fail(
-            job,
+        problem = (
             f"{job.file_name}: The server could not keep the file ({error.strerror}). "
-            "Make room on its disk, remove this import, and upload the file again.",
+            "Make room on its disk, remove this import, and upload the file again."
         )
+        claim(Import.objects.all(), job, state=Import.State.FAILED, problem=problem)
+        job.note(problem)
     else:
-        enqueue(job)
-
-
-def enqueue(job: Import) -> None:
-    transaction.on_commit(partial(work_on_import.enqueue, job.pk))
+        job.enqueue()
 
 
 def choose_features(job: Import, extractor: str) -> None:
     """The researcher's choice: the import goes on with these features."""
     known = {row["name"] for row in job.findings.get("candidates", []) if row.get("accuracy")}
-    choosing = Import.objects.filter(pk=job.pk, state=Import.State.CHOOSING)
-    if extractor not in known or not _put_in_line(choosing, extractor=extractor):
+    choosing = Import.objects.filter(state=Import.State.CHOOSING)
+    if extractor not in known or not _put_in_line(choosing, job, extractor=extractor):
         raise WrongState("Choose one of the kinds of features that the import has measured.")
-    enqueue(job)
+    job.enqueue()
 
 
 def cancel(job: Import) -> None:
@@ -82,45 +80,21 @@ def cancel(job: Import) -> None:
 def resume(job: Import, *, skips_bad_images: bool | None = None) -> None:
     """Takes an import up again where it stopped."""
     wish = {} if skips_bad_images is None else {"skips_bad_images": skips_bad_images}
-    if not _put_in_line(Import.objects.stopped().filter(pk=job.pk), problem="", **wish):
+    if not _put_in_line(Import.objects.stopped(), job, problem="", **wish):
         raise WrongState("This import does not need to be resumed.")
-    enqueue(job)
+    job.enqueue()
 
 
-def _put_in_line(imports: ImportQuerySet, **fields: Any) -> int:
-    """One statement, so that of two orders at the same time only one counts."""
-    return imports.update(
-        state=Import.State.WAITING, cancel_requested=False, heartbeat_at=timezone.now(), **fields
+def _put_in_line(imports: ImportQuerySet, job: Import, **fields: Any) -> bool:
+    return claim(
+        imports,
+        job,
+        state=Import.State.WAITING,
+        cancel_requested=False,
+        attempts=0,
+        heartbeat_at=timezone.now(),
+        **fields,
     )
-
-
-def recover(**options: Any) -> None:
-    """Hears the worker: takes up the imports that a dead one left, running or waiting."""
-    resume_orphans()
-    enqueue_forgotten()
-
-
-def resume_orphans() -> int:
-    """Hands the imports of killed workers to the next one; returns how many."""
-    orphans = Import.objects.orphaned()
-    resumed = 0
-    for job in list(orphans):
-        if _put_in_line(orphans.filter(pk=job.pk)):
-            job.note("The worker was stopped; another one goes on.")
-            enqueue(job)
-            resumed += 1
-    return resumed
-
-
-def enqueue_forgotten() -> None:
-    """A worker that is killed between taking an order and beginning it leaves nothing but a waiting import.
-
-    An order too many does no harm: whoever comes second finds the import taken.
-    """
-    forgotten = Import.objects.silent().filter(state=Import.State.WAITING)
-    for job in list(forgotten):
-        if forgotten.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
-            enqueue(job)
 
 
 def discard(job: Import) -> None:
@@ -134,16 +108,14 @@ def discard(job: Import) -> None:
 
 def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
     """Works on an import until it is done, needs a choice, or meets a problem. All or nothing."""
-    if not _claim(job):
+    before = job.run
+    if not job.claim():
         return
+    _remove_unfinished(before)
     # The libraries of features are loaded here, in the worker, and never in a web process.
-    from .watch import Watch, beating
+    from .watch import Watch
 
-    try:
-        with beating(job):
-            _work(job, Watch(job, echo))
-    except TakenOver:
-        logger.warning("import %s was taken over or removed", job.pk)
+    work_on(job, lambda lease: _work(job, Watch(job, echo)))
 
 
 def _work(job: Import, watch: Watch) -> None:
@@ -157,15 +129,15 @@ def _work(job: Import, watch: Watch) -> None:
         examined = examination.examine(job, watch)
         job.report(findings=job.findings | examination.findings_of(examined))
         if not job.extractor:
-            watch.note("Choose the features to go on.")
             job.report(state=Import.State.CHOOSING, step="")
+            watch.note("Choose the features to go on.")
             return
         dataset = finishing.finish(job, examined, watch, on_saved=partial(_succeed, job))
         watch.note(f"Done: {dataset}.")
         shutil.rmtree(job.folder, ignore_errors=True)
     except Cancelled:
-        job.note("Cancelled.")
         job.report(state=Import.State.CANCELLED, step="")
+        job.note("Cancelled.")
     except (ImportProblem, ExtractorError, EngineError) as problem:
         fail(job, str(problem))
     except TakenOver:
@@ -176,20 +148,6 @@ def _work(job: Import, watch: Watch) -> None:
             job,
             "Something unexpected went wrong; the server's log has the details. Try again, or report it.",
         )
-
-
-def _claim(job: Import) -> bool:
-    """Makes the import this worker's, unless another one has it."""
-    before = job.run
-    is_mine = (
-        Import.objects.free()
-        .filter(pk=job.pk)
-        .update(state=Import.State.RUNNING, heartbeat_at=timezone.now(), problem="", run=new_key())
-    )
-    if is_mine:
-        job.refresh_from_db()
-        _remove_unfinished(before)
-    return bool(is_mine)
 
 
 def _remove_unfinished(run: str) -> None:
@@ -204,5 +162,5 @@ def _succeed(job: Import, dataset: Dataset) -> None:
 
 
 def fail(job: Import, problem: str) -> None:
-    job.note(problem)
     job.report(state=Import.State.FAILED, problem=problem, step="")
+    job.note(problem)

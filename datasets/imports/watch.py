@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from django.db import DatabaseError, connection
-from django.utils import timezone
+from collections.abc import Callable
 
 from datasets.extractors.base import Cancelled
 from datasets.models import Import
 from teaching.engine.arrays import Progress
 
-logger = logging.getLogger(__name__)
-
 # Often enough for a lively bar, seldom enough for the database.
 EVERY_SECONDS = 0.5
-# Several times within the silence after which a worker counts as gone.
-BEAT_SECONDS = 10.0
 
 
 class Watch:
@@ -76,26 +66,3 @@ def spread(progress: Progress, parts: int) -> Progress:
         progress(stage, (len(begun) - 1 + share) / parts)
 
     return tell
-
-
-@contextmanager
-def beating(job: Import) -> Iterator[None]:
-    """A heartbeat beside the work: some of its steps say nothing for minutes."""
-    ended = threading.Event()
-    beat = threading.Thread(target=_beat, args=[job.pk, job.run, ended], daemon=True)
-    beat.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        beat.join()
-
-
-def _beat(pk: int, run: str, ended: threading.Event) -> None:
-    while not ended.wait(BEAT_SECONDS):
-        try:
-            Import.objects.filter(pk=pk, run=run).update(heartbeat_at=timezone.now())
-        except DatabaseError:
-            logger.warning("no heartbeat for import %s: the database did not answer", pk)
-        finally:
-            connection.close()

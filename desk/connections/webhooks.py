@@ -1,4 +1,4 @@
-"""Telling another server, by a signed request, that a participant has finished; again and again until it is heard."""
+"""Telling another server, by a signed request, that a participant has finished; retried until it answers."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from desk.models import WebhookDelivery
+from jobs.claims import claim
+from jobs.models import LEASE
+from jobs.recovery import is_queued
 from studies.models import Participant, Study
 
 from . import outbound
@@ -29,12 +32,10 @@ WAITS = (
     timedelta(hours=17),
 )
 MOST_TRIES = len(WAITS) + 1
-# An order that no worker has carried out by then was lost with a worker that was killed.
-LOST_AFTER = timedelta(minutes=5)
 
 
 def announce_finished(participant: Participant, **options: Any) -> None:
-    """Hears that a session has finished, in the transaction that finishes it."""
+    """Called when a session has finished, in the transaction that finishes it."""
     is_live = participant.purpose == Participant.Purpose.LIVE
     if is_live and participant.study.webhook_url:
         _announce(participant.study, Event.FINISHED, result_of(participant), participant)
@@ -45,7 +46,7 @@ def announce_test(study: Study) -> WebhookDelivery:
 
 
 def result_of(participant: Participant) -> dict[str, Any]:
-    """What is told of a participant: the random code and the results, nothing that names the person."""
+    """What is sent about a participant: the random code and the results, nothing that identifies the person."""
     times = (
         "created_at", "consented_at", "teaching_started_at", "evaluation_started_at", "finished_at",
     )  # fmt: skip
@@ -77,7 +78,7 @@ def _announce(
         participant=participant,
         event=event,
         body=json.dumps({"event": str(event), **content}),
-        next_try_at=timezone.now() + LOST_AFTER,
+        next_try_at=timezone.now() + LEASE,
     )
     _enqueue(delivery)
     return delivery
@@ -90,10 +91,14 @@ def _enqueue(delivery: WebhookDelivery) -> None:
 
 
 def enqueue_due(**options: Any) -> None:
-    """Hears the worker look around, and orders the deliveries whose time has come."""
+    """Called by the worker: enqueues the deliveries whose time has come, also those that a dead worker left."""
+    from desk.tasks import deliver_webhook
+
     due = WebhookDelivery.objects.due()
     for delivery in list(due):
-        if due.filter(pk=delivery.pk).update(next_try_at=timezone.now() + LOST_AFTER):
+        if claim(due, delivery, next_try_at=timezone.now() + LEASE) and not is_queued(
+            deliver_webhook, delivery.pk, delivery.tries
+        ):
             _enqueue(delivery)
 
 
@@ -101,8 +106,11 @@ def deliver(delivery: WebhookDelivery, tries: int) -> None:
     """The try after so many others, unless somebody has made it already."""
     if not _claim(delivery, tries):
         return
+    if tries >= MOST_TRIES:
+        delivery.settle(state=State.FAILED, answer="The background worker stopped at the last try.")
+        return
     if not delivery.study.webhook_url:
-        delivery.settle(state=State.FAILED, answer="The study has no webhook any more.")
+        delivery.settle(state=State.FAILED, answer="The study no longer has a webhook.")
         return
     try:
         status = outbound.post(delivery.study.webhook_url, *signed(delivery, int(time.time())))
@@ -118,9 +126,9 @@ def deliver(delivery: WebhookDelivery, tries: int) -> None:
 def _claim(delivery: WebhookDelivery, tries: int) -> bool:
     """Of two orders for the same try only one counts."""
     now = timezone.now()
-    this = WebhookDelivery.objects.filter(pk=delivery.pk, state=State.WAITING, tries=tries)
+    untried = WebhookDelivery.objects.filter(state=State.WAITING, tries=tries)
     delivery.tries = tries + 1
-    return bool(this.update(tries=tries + 1, tried_at=now, next_try_at=now + LOST_AFTER))
+    return claim(untried, delivery, tries=tries + 1, tried_at=now, next_try_at=now + LEASE)
 
 
 def _try_later(delivery: WebhookDelivery, answer: str) -> None:

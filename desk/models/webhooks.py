@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
+from jobs.claims import claim
 from studies.models import Participant, Study
 
 
@@ -51,7 +52,8 @@ class WebhookDelivery(models.Model):
         return f"{self.event} {self.pk} ({self.state})"
 
     def settle(self, **fields: Any) -> None:
-        """Writes what came of a try."""
-        WebhookDelivery.objects.filter(pk=self.pk).update(**fields)
+        """Writes the outcome of a try, unless another worker has begun the next one meanwhile."""
+        this_try = WebhookDelivery.objects.filter(state=self.State.WAITING, tries=self.tries)
+        claim(this_try, self, **fields)
         for name, value in fields.items():
             setattr(self, name, value)

@@ -1,4 +1,4 @@
-"""Rehearsing a study with bots, and what simulated workers let one expect of it."""
+"""Rehearsing a study with bots, and the results that simulated workers predict."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -74,11 +74,11 @@ def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
             request, "; ".join(str(e) for errors in form.errors.values() for e in errors)
         )
     elif any(one.is_under_way for one in study.rehearsals.filter(kind=kind)[:LISTED]):
-        messages.warning(request, "One is under way already. Start another when it is done.")
+        messages.warning(request, "One is already under way. Start another when it is done.")
     else:
         form.instance.study, form.instance.kind = study, kind
         form.instance.created_by = request.user
-        services.order(form.instance)
+        services.enqueue(form.instance)
     return redirect(address(study, "rehearsal"))
 
 
@@ -95,7 +95,7 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
     rows = [
         {
             "id": one.pk,
-            "text": one.get_state_display(),
+            "text": one.status,
             "share": one.share,
             "ended": one.ended,
             "is_under_way": one.is_under_way,

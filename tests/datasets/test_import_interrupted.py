@@ -5,9 +5,13 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 
 from datasets.imports import creation, examination, finishing, preparation, services, watch
-from datasets.models import SILENCE, Import
+from datasets.models import Import
+from jobs.lease import Lease
+from jobs.models import LEASE
+from jobs.recovery import recover
 from studies.models import Dataset, Example
 
 from .imports import (
@@ -67,7 +71,7 @@ def resumed(job):
 
 def moved_back(job):
     """As if the worker had been silent for a while."""
-    before = timezone.now() - SILENCE - timedelta(seconds=1)
+    before = timezone.now() - LEASE - timedelta(seconds=1)
     Import.objects.filter(pk=job.pk).update(heartbeat_at=before)
 
 
@@ -183,7 +187,7 @@ def test_progress_never_goes_backwards(tmp_path, monkeypatch):
 def test_a_second_worker_does_not_take_an_import_that_is_worked_on(source, prepared):
     names, after = prepared
     after[3] = lambda: services.run(Import.objects.get())
-    after[4] = lambda: services.resume_orphans()
+    after[4] = lambda: recover(Import)
     job = ran(made_import(source))
     assert job.state == Import.State.DONE
     assert len(names) == len(set(names))
@@ -196,7 +200,8 @@ def test_a_worker_that_wakes_up_after_it_was_taken_over_changes_nothing(source, 
     def sleep_meanwhile(job, *args):
         monkeypatch.setattr(examination, "look_for_shortcuts", look)
         moved_back(job)
-        assert services.resume_orphans() == 1
+        recover(Import)
+        assert Import.objects.get().state == Import.State.WAITING
         carry_out()
         return look(job, *args)
 
@@ -241,8 +246,9 @@ def test_only_silent_imports_are_taken_up_again(source, django_capture_on_commit
     done = made_import(source, state=Import.State.DONE, name="Done")
     moved_back(done)
     with django_capture_on_commit_callbacks(execute=True):
-        assert services.resume_orphans() == 1
-        assert services.resume_orphans() == 0
+        recover(Import)
+        recover(Import)
+    assert DBTaskResult.objects.count() == 1
     carry_out_orders()
     states = dict(Import.objects.values_list("name", "state"))
     assert states == {"Silent": "done", "Busy": "running", "Done": "done"}
@@ -253,32 +259,22 @@ def test_a_waiting_import_whose_order_was_lost_gets_another(
 ):
     job = made_import(source, heartbeat_at=timezone.now())
     with django_capture_on_commit_callbacks(execute=True):
-        services.enqueue_forgotten()
+        recover(Import)
     carry_out_orders()
     assert Import.objects.get().state == Import.State.WAITING
     moved_back(job)
     with django_capture_on_commit_callbacks(execute=True):
-        services.enqueue_forgotten()
+        recover(Import)
     carry_out_orders()
     assert Import.objects.get().state == Import.State.DONE
-
-
-class AfterOneBeat:
-    """Waits for no time, and lets one heartbeat pass."""
-
-    def __init__(self):
-        self.beats = iter([False, True])
-
-    def wait(self, seconds):
-        return next(self.beats)
 
 
 def test_a_heartbeat_keeps_an_import_while_a_step_says_nothing(source):
     job = made_import(source, state=Import.State.RUNNING, run="mine")
     moved_back(job)
-    watch._beat(job.pk, "another", AfterOneBeat())
+    Lease(Import(pk=job.pk, run="another")).renew()
     assert Import.objects.get().is_orphaned
-    watch._beat(job.pk, "mine", AfterOneBeat())
+    Lease(job).renew()
     assert not Import.objects.get().is_orphaned
 
 

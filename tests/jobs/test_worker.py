@@ -3,117 +3,40 @@
 import json
 import os
 import signal
-import sqlite3
-import subprocess
-import sys
-import time
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from tests.datasets.imports import npz_files, source_folder
-from tests.site import ROOT, Site
+
+from .real import children_of, fall_silent, finish_work, is_alive, start_worker, until, write
 
 # Enough for two processes, and for a moment in which to be killed.
 PER_CLASS = 60
 
 
-@pytest.fixture(params=["sqlite", "postgres"], scope="module")
-def workplace(request) -> Site:
-    """A site whose web server orders no work, and what there is to import."""
-    place = request.getfixturevalue(f"{request.param}_site")
-    source_folder(place.data_dir / "source", npz_files(PER_CLASS))
-    return place
-
-
 @pytest.fixture(scope="module")
-def ask(workplace):
-    """Sends a process of its own on errands: what it changes belongs to the site's database and not to ours."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.datasets.errands"],
-        cwd=ROOT,
-        env=workplace.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as messenger:
-
-        def send(*errand):
-            messenger.stdin.write(json.dumps(errand) + "\n")
-            messenger.stdin.flush()
-            return json.loads(messenger.stdout.readline())
-
-        yield send
-        messenger.communicate()
+def source(workplace):
+    """What there is to import."""
+    return source_folder(workplace.data_dir / "source", npz_files(PER_CLASS))
 
 
 @pytest.fixture
-def order(workplace, ask):
+def order(workplace, source, ask):
     """Gives orders to import; returns the folders that a worker will fill, one after the other."""
 
     def give(*names):
-        keys = ask("order", str(workplace.data_dir / "source"), *names)
+        keys = ask("order", str(source), *names)
         return [workplace.data_dir / "imports" / key for key in keys]
 
     return give
-
-
-def start_worker(place, *options):
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "work", *options],
-        cwd=ROOT,
-        env=place.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def finish_work(place):
-    place.python("manage.py", "work", "--once")
-
-
-def until(holds):
-    """Waits for something that must come."""
-    for _ in range(6000):
-        if found := holds():
-            return found
-        time.sleep(0.01)
-    raise AssertionError("It never came.")
 
 
 def column(place, name, what):
     return place.rows(f"SELECT {what} FROM datasets_import WHERE name = %s", name)[0][0]
 
 
-def write(place, sql, *values):
-    if place.database_url:
-        with place._postgres() as connection:
-            connection.execute(sql, values)
-    else:
-        path = place.data_dir / "db.sqlite3"
-        with closing(sqlite3.connect(path, timeout=20)) as connection, connection:
-            connection.execute(sql.replace("%s", "?"), values)
-
-
 def prepared(folder):
     return len(list((folder / "images").glob("*.json")))
-
-
-def children_of(pid):
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened(
@@ -136,11 +59,10 @@ def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened
     finish_work(workplace)
     assert column(workplace, "killed", "state") == "running", "it was taken before the silence"
 
-    past = "2020-01-01 00:00:00+00:00" if workplace.database_url else "2020-01-01 00:00:00"
-    write(workplace, "UPDATE datasets_import SET heartbeat_at = %s WHERE name = %s", past, "killed")
+    fall_silent(workplace, "datasets_import")
     finish_work(workplace)
     assert column(workplace, "killed", "state") == "done"
-    assert "another one goes on" in column(workplace, "killed", "log")
+    assert "another one continues" in column(workplace, "killed", "log")
     undisturbed, killed = ask("looks", "undisturbed", "killed")
     assert killed == undisturbed
     keys = {key for (key,) in workplace.rows("SELECT key FROM studies_dataset")}

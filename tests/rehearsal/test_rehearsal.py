@@ -8,10 +8,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from analysis.exports import gain_csv
-from rehearsal.bots import Bot, Eyes, NoFeatures
-from rehearsal.forecast import POPULATION, Stage, forecast
+from rehearsal.bots import Bot, FeatureLookup, NoFeatures
+from rehearsal.forecast import POPULATION, SimulatedStudy, forecast
 from rehearsal.http import Client as ServerClient
-from rehearsal.http import ServerTrouble
+from rehearsal.http import ServerError
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
 from studies.invitations import invitation
@@ -38,9 +38,9 @@ class Server:
 
 
 def bot_in(study, number=0, population=POPULATION, **options):
-    eyes = Eyes(study.dataset)
-    worker = population.worker(eyes.pool, LearningRate(study.learning_rate), [5, number])
-    return Bot(Server(), worker, eyes, **options)
+    features = FeatureLookup(study.dataset)
+    worker = population.worker(features.pool, LearningRate(study.learning_rate), [5, number])
+    return Bot(Server(), worker, features, **options)
 
 
 def take_part(study, number=0, population=POPULATION, **options):
@@ -127,8 +127,8 @@ def test_the_same_seed_gives_the_same_forecast_and_the_numbers_fit_together():
 
 @pytest.mark.django_db
 def test_the_same_worker_meets_every_teacher():
-    stage = Stage(make_study())
-    assert stage.session("jedi", [1, 2])["span"] == stage.session("rt", [1, 2])["span"]
+    study = SimulatedStudy(make_study())
+    assert study.session("jedi", [1, 2])["span"] == study.session("rt", [1, 2])["span"]
 
 
 @pytest.mark.django_db
@@ -153,7 +153,7 @@ def test_a_data_set_without_evaluation_features_says_what_to_do():
     study = make_study()
     (study.dataset.folder / pools.EVALUATION).unlink()
     with pytest.raises(NoFeatures, match="Import its images again"):
-        Eyes(study.dataset)
+        FeatureLookup(study.dataset)
     for kind in Rehearsal.Kind.values:
         rehearsal = Rehearsal.objects.create(study=study, kind=kind, workers=1)
         run(rehearsal)
@@ -168,7 +168,7 @@ def test_a_server_that_is_not_there_is_named(monkeypatch):
     run(rehearsal, address="http://127.0.0.1:9")
     assert rehearsal.state == "failed"
     assert "http://127.0.0.1:9" in rehearsal.problem
-    with pytest.raises(ServerTrouble, match=r"http://127\.0\.0\.1:8000"):
+    with pytest.raises(ServerError, match=r"http://127\.0\.0\.1:8000"):
         ServerClient("ftp://nowhere")
 
 
@@ -188,8 +188,8 @@ def test_the_page_orders_bots_and_shows_how_far_they_are(
     assert (rehearsal.workers, rehearsal.state, rehearsal.kind) == (5, "waiting", "bots")
     [row] = researcher.get(base + "state/").json()["rehearsals"]
     assert (row["id"], row["share"], row["is_under_way"]) == (rehearsal.pk, 0.0, True)
-    page = researcher.get(base).content.decode()
-    assert "<td>5 bots</td>" in page and "<span data-ended>0</span> of 5</td>" in page
+    page = " ".join(researcher.get(base).content.decode().split())
+    assert "<td> 5 bots </td>" in page and "<span data-ended>0</span> of 5 </td>" in page
 
 
 @pytest.mark.django_db

@@ -8,7 +8,6 @@ import numpy as np
 
 from analysis.charts.shapes import Drawing, Line
 from reproduction.experiment import Experiment
-from reproduction.progress import Screen
 from reproduction.report import Data, Figure, ReportTable, Section
 
 
@@ -67,10 +66,6 @@ class Fatal(Dice):
 
     def run(self, cell, seed):
         os._exit(1)
-
-
-def silent():
-    return Screen(lambda text: None, is_terminal=False)
 
 
 def made_text(path, n=80, d=12, seed=0):

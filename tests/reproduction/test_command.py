@@ -1,6 +1,7 @@
 """manage.py reproduce."""
 
 import io
+from contextlib import redirect_stderr
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -16,8 +17,10 @@ def with_dice(monkeypatch):
 
 
 def reproduce(*args):
+    """What the command says, with its progress, which goes to standard error."""
     out = io.StringIO()
-    call_command("reproduce", *args, stdout=out)
+    with redirect_stderr(out):
+        call_command("reproduce", *args, stdout=out)
     return out.getvalue()
 
 
@@ -51,7 +54,7 @@ def test_a_stop_says_how_to_go_on(tmp_path, monkeypatch):
     with pytest.raises(CommandError, match="same command again"):
         reproduce("dice", "--output", str(tmp_path), "--processes", "1")
     monkeypatch.setitem(EXPERIMENTS, "dice", Dice)
-    assert "4/6" in reproduce("dice", "--output", str(tmp_path), "--processes", "1")
+    assert " 3/6 " in reproduce("dice", "--output", str(tmp_path), "--processes", "1")
 
 
 def test_no_seeds_are_refused(tmp_path):

@@ -14,12 +14,12 @@ from reproduction import report, runs
 from reproduction.figures import convergence_plot, first_phases, log_ticks, phase_scatter
 from reproduction.summaries import compared, in_deviations, mean_curve, with_interval
 
-from .builders import Dice, silent
+from .builders import Dice
 
 
 @pytest.fixture
 def written(tmp_path):
-    results = runs.run(Dice(), tmp_path, processes=1, screen=silent())
+    results = runs.run(Dice(), tmp_path, processes=1)
     told = report.Report("Dice & <chance>", Dice().report(results), {"seeds": 3}, {"numpy": "2"})
     return report.write(told, tmp_path)
 

@@ -1,6 +1,5 @@
-"""The background worker: takes long work from the database, and takes up what a killed worker left."""
+"""The background worker: takes long work from the database, and takes over what a dead worker left."""
 
-import logging
 import os
 import signal
 import threading
@@ -9,13 +8,13 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError, close_old_connections, connection
+from django.db import close_old_connections, connection
 
-from jobs.signals import recovery_due
+from jobs.recovery import look_for_lost_work
+from jobs.supervision import PARENT_VARIABLE
 
-logger = logging.getLogger(__name__)
-
-LOOK_AROUND_SECONDS = 10
+RECOVERY_SECONDS = 10.0
+PARENT_SECONDS = 1.0
 
 
 class Command(BaseCommand):
@@ -32,25 +31,32 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        recovery_due.send(sender=Command)
+        if options["while_parent_lives"]:
+            parent = int(os.environ.get(PARENT_VARIABLE, os.getppid()))
+            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+        look_for_lost_work()
         if not options["once"]:
-            parent = os.getppid() if options["while_parent_lives"] else None
-            threading.Thread(target=look_around, args=[parent], daemon=True).start()
+            threading.Thread(target=keep_looking_for_lost_work, daemon=True).start()
         call_command(
             "db_worker", batch=options["once"], interval=1, startup_delay=False, verbosity=0
         )
 
 
-def look_around(parent: int | None) -> None:
-    """Beside the work: takes up what other workers left, and ends this one when its parent has gone."""
-    ended = threading.Event()
-    while not ended.wait(LOOK_AROUND_SECONDS):
-        try:
-            close_old_connections()
-            recovery_due.send(sender=Command)
-        except DatabaseError:
-            logger.warning("the database did not answer; the next look may be luckier")
-        finally:
-            connection.close()
-        if parent is not None and os.getppid() != parent:
-            os.kill(os.getpid(), signal.SIGTERM)
+def keep_looking_for_lost_work() -> None:
+    """Beside the work, which may take hours."""
+    never = threading.Event()
+    while not never.wait(RECOVERY_SECONDS):
+        close_old_connections()
+        look_for_lost_work()
+        connection.close()
+
+
+def end_with(parent: int) -> None:
+    """Ends this process once its parent has gone."""
+    never = threading.Event()
+    while os.getppid() == parent:
+        never.wait(PARENT_SECONDS)
+    # The first signal ends an idle worker, the second interrupts the work, and the third ends whatever is left.
+    for seconds in (0.0, 1.0, 5.0):
+        never.wait(seconds)
+        os.kill(os.getpid(), signal.SIGTERM)

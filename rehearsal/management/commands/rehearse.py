@@ -1,12 +1,11 @@
 """Lets bots that learn and forget take part in a study, before people do."""
 
-import math
-import time
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from jobs.progress import progress_bar
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
 from studies.models import Study
@@ -14,7 +13,7 @@ from studies.models import Study
 
 class Command(BaseCommand):
     help = (
-        "Drives simulated workers through a study by the API of a running server. "
+        "Takes simulated workers through a study by the API of a running server. "
         "Their sessions are marked as a rehearsal and count nowhere."
     )
 
@@ -27,7 +26,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--think", action="store_true", help="look and think as long as people would"
         )
-        parser.add_argument("--seed", type=int, help="the same bots again")
+        parser.add_argument(
+            "--seed", type=int, help="the seed of an earlier run brings the same bots again"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.select_related("dataset").filter(slug=options["study"]).first()
@@ -40,19 +41,17 @@ class Command(BaseCommand):
         if options["seed"] is not None:
             rehearsal.seed = options["seed"]
         rehearsal.save()
-        self.started = time.monotonic()
-        run(rehearsal, address=options["url"], progress=self.show)
+        self.run(rehearsal, options["url"])
         if rehearsal.state == Rehearsal.State.FAILED:
             raise CommandError(rehearsal.problem)
         self.stdout.write(f"{rehearsal.finished} finished, {rehearsal.left} left on the way.")
 
-    def show(self, rehearsal: Rehearsal) -> None:
-        """A line that is written over on a terminal, and now and then one of its own elsewhere."""
-        passed = time.monotonic() - self.started
-        to_come = passed * (rehearsal.workers - rehearsal.ended) / max(rehearsal.ended, 1)
-        line = f"{rehearsal.ended} of {rehearsal.workers}, about {math.ceil(to_come)} s to go"
-        if self.stdout.isatty():
-            self.stdout.write(f"\r{line:<60}", ending="")
-            self.stdout.flush()
-        elif rehearsal.ended % math.ceil(rehearsal.workers / 10) == 0:
-            self.stdout.write(line)
+    def run(self, rehearsal: Rehearsal, address: str) -> None:
+        with progress_bar(rehearsal.workers) as bar:
+            try:
+                run(rehearsal, address=address, progress=lambda _: bar.update())
+            except KeyboardInterrupt as interruption:
+                # No background worker is to go on with what was stopped on purpose.
+                problem = "Stopped from the command line."
+                rehearsal.report(state=Rehearsal.State.FAILED, problem=problem)
+                raise CommandError(problem) from interruption

@@ -1,7 +1,6 @@
 """Runs one of the paper's experiments and writes a report."""
 
 from argparse import ArgumentParser
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from reproduction import report, runs
 from reproduction.checkpoint import Checkpoint
 from reproduction.experiment import BadExperiment, Experiment
-from reproduction.progress import Screen
 from reproduction.registry import EXPERIMENTS
 from studies.software import software_version
 from teaching.engine import EngineError
@@ -47,8 +45,7 @@ class Command(BaseCommand):
             Checkpoint.discard(folder)
         self.stdout.write(f"{experiment.title}. Results are kept in {folder} as they come.")
         experiment = experiment.prepared(folder)
-        screen = Screen(partial(self.stdout.write, ending=""), self.stdout.isatty())
-        results = runs.run(experiment, folder, processes=options["processes"], screen=screen)
+        results = runs.run(experiment, folder, processes=options["processes"])
         finished = report.Report(
             title=experiment.title,
             sections=experiment.report(results),

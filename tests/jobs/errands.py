@@ -10,21 +10,29 @@ import django
 
 def order(path: str, *names: str) -> list[str]:
     """Gives orders to import; returns their keys."""
-    from datasets.imports.services import enqueue
-
-    from .imports import made_import
+    from tests.datasets.imports import made_import
 
     jobs = [made_import(path, name=name) for name in names]
     for job in jobs:
-        enqueue(job)
+        job.enqueue()
     return [job.key for job in jobs]
+
+
+def rehearse(slug: str, fields: dict, is_queued: bool = True) -> int:
+    """Orders a rehearsal; one that is not queued has lost its order. Returns its primary key."""
+    from rehearsal.models import Rehearsal
+    from studies.models import Study
+
+    job = Rehearsal.objects.create(study=Study.objects.get(slug=slug), **fields)
+    if is_queued:
+        job.enqueue()
+    return job.pk
 
 
 def looks(*names: str) -> list[str]:
     """Each data set in one word."""
     from studies.models import Dataset
-
-    from .imports import made
+    from tests.datasets.imports import made
 
     return [in_one_word(made(Dataset.objects.get(name=name))) for name in names]
 
@@ -37,7 +45,7 @@ def in_one_word(looked_at) -> str:
 
 if __name__ == "__main__":
     django.setup()
-    errands = {"order": order, "looks": looks}
+    errands = {"order": order, "rehearse": rehearse, "looks": looks}
     for line in sys.stdin:
         errand, *arguments = json.loads(line)
         print(json.dumps(errands[errand](*arguments)), flush=True)  # noqa: T201

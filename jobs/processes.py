@@ -1,4 +1,4 @@
-"""Processes beside the one that works on an import."""
+"""Processes beside the one that works on a job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _live_with_the_parent() -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Without this, the processes of a killed worker would wait for orders for ever."""
+    """Without this, the processes of a killed worker would wait for work for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

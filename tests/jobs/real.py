@@ -1,0 +1,72 @@
+"""Real background workers on a deployed site: started, watched, stopped and killed."""
+
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from tests.site import ROOT
+
+
+def start_worker(place, *options):
+    return start(place, "work", *options)
+
+
+def start(place, *command):
+    """One of the site's commands, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env=place.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def finish_work(place):
+    place.python("manage.py", "work", "--once")
+
+
+def until(holds):
+    """Waits for something that must come."""
+    for _ in range(6000):
+        if found := holds():
+            return found
+        time.sleep(0.01)
+    raise AssertionError("It never came.")
+
+
+def write(place, sql, *values):
+    if place.database_url:
+        with place._postgres() as connection:
+            connection.execute(sql, values)
+    else:
+        path = place.data_dir / "db.sqlite3"
+        with closing(sqlite3.connect(path, timeout=20)) as connection, connection:
+            connection.execute(sql.replace("%s", "?"), values)
+
+
+def children_of(pid):
+    return [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def fall_silent(place, table):
+    """As if no worker had reported on these jobs for longer than a lease."""
+    past = "2020-01-01 00:00:00+00:00" if place.database_url else "2020-01-01 00:00:00"
+    write(
+        place, f"UPDATE {table} SET heartbeat_at = %s WHERE state IN ('waiting', 'running')", past
+    )
