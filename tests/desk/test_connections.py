@@ -16,6 +16,7 @@ from django_tasks_db.models import DBTaskResult
 from desk.connections import outbound, webhooks
 from desk.connections.webhooks import MOST_TRIES, WAITS, enqueue_due, signature
 from desk.models import WebhookDelivery
+from jobs.recovery import look_for_lost_work
 from studies import services
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_study
@@ -187,6 +188,57 @@ def test_the_worker_wakes_up_for_what_is_due_and_for_nothing_else(
     assert orders() == 1
     [order] = DBTaskResult.objects.all()
     assert order.args_kwargs["args"] == [delivery.pk, 0]
+
+
+@pytest.mark.django_db
+def test_a_delivery_whose_worker_died_is_tried_again(django_capture_on_commit_callbacks):
+    delivery = waiting()
+    assert webhooks._claim(delivery, 0)
+    WebhookDelivery.objects.update(next_try_at=timezone.now())
+    with django_capture_on_commit_callbacks(execute=True):
+        look_for_lost_work()
+    [order] = DBTaskResult.objects.all()
+    assert order.args_kwargs["args"] == [delivery.pk, 1]
+
+
+@pytest.mark.django_db
+def test_a_delivery_that_only_waits_its_turn_is_not_queued_twice(
+    django_capture_on_commit_callbacks,
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        waiting()
+    for _ in range(3):
+        WebhookDelivery.objects.update(next_try_at=timezone.now())
+        with django_capture_on_commit_callbacks(execute=True):
+            enqueue_due()
+    assert DBTaskResult.objects.count() == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("inside")
+def test_a_worker_that_wakes_up_after_the_next_try_changes_nothing():
+    with running_receiver(200) as receiver:
+        delivery = waiting(receiver.url)
+        sleeper = WebhookDelivery.objects.get()
+        assert webhooks._claim(sleeper, 0)
+        webhooks.deliver(delivery, 1)
+    sleeper.settle(state=State.FAILED, answer="answered 500")
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.tries, delivery.answer) == ("sent", 2, "answered 200")
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("inside")
+def test_a_delivery_whose_worker_died_at_the_last_try_is_given_up():
+    with running_receiver() as receiver:
+        delivery = waiting(receiver.url)
+        WebhookDelivery.objects.update(tries=MOST_TRIES)
+        webhooks.deliver(delivery, MOST_TRIES)
+    assert receiver.received == []
+    assert (delivery.state, delivery.answer) == (
+        "failed",
+        "The background worker stopped at the last try.",
+    )
 
 
 @pytest.mark.django_db
