@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 from numpy.random import Generator
-from scipy.cluster.vq import kmeans2, vq
+from scipy.cluster.vq import kmeans2
 
 from teaching.engine.arrays import FloatArray, IntArray
 
@@ -66,13 +66,25 @@ def word_counts(descriptors: ByteArray, vocabulary: Float32Array) -> Float32Arra
     return pyramid_counts(found, math.isqrt(descriptors.shape[1]), len(vocabulary))
 
 
+def nearest_centres(points: Float32Array, centres: Float32Array) -> IntArray:
+    """The nearest centre of each point, the first among equals; (s,).
+
+    SciPy's `vq` rounds otherwise and gives a descriptor half way between two words to the other
+    one: what was fitted and stored before would give other features.
+    """
+    # |p − c|² less |p|², which all centres share.
+    distances = points @ (-2 * centres.T)
+    distances += np.einsum("ij,ij->i", centres, centres)
+    return np.asarray(np.argmin(distances, axis=1), dtype=np.intp)
+
+
 def words_of(descriptors: ByteArray, centres: Float32Array) -> IntArray:
     """The word of every descriptor (n, m, b), in blocks of bounded memory; (n, m)."""
     words = np.empty(descriptors.shape[:2], dtype=np.intp)
     for rows in _blocks(descriptors.shape[0], max(1, BLOCK // descriptors.shape[1])):
         block = descriptors[rows]
         flat = block.reshape(-1, block.shape[2]).astype(np.float32)
-        words[rows] = vq(flat, centres, check_finite=False)[0].reshape(block.shape[:2])
+        words[rows] = nearest_centres(flat, centres).reshape(block.shape[:2])
     return words
 
 
