@@ -18,7 +18,7 @@ from .datasheet import Datasheet, ExportedPeople
 from .files import Selection, inner_name, pieces, source_of
 from .formats import csv_lines
 from .snapshot import snapshot
-from .tables import TABLES, Table
+from .tables import TABLES, ExportTable
 
 
 class Outbox(io.RawIOBase):
@@ -44,7 +44,7 @@ class Outbox(io.RawIOBase):
 class Record:
     """What the datasheet tells of a table, counted while its rows pass."""
 
-    table: Table
+    table: ExportTable
     file: str
     rows: int = 0
     digest: Any = field(default_factory=hashlib.sha256)

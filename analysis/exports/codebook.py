@@ -7,7 +7,7 @@ from studies.models import Study
 
 from .column import Column
 from .formats import cell
-from .tables import TABLES, Table
+from .tables import TABLES, ExportTable
 
 HEADER = ("table", "column", "kind", "meaning", "identifiable")
 
@@ -17,7 +17,7 @@ def codebook_markdown(study: Study, *, identifiable: bool) -> str:
     return "\n".join(_section(table, study, identifiable) for table in TABLES.values())
 
 
-def _section(table: Table, study: Study, identifiable: bool) -> str:
+def _section(table: ExportTable, study: Study, identifiable: bool) -> str:
     lines = [f"## {table.title}: `{table.name}`", "", table.description, ""]
     lines += ["| column | kind | meaning |", "| --- | --- | --- |"]
     lines += [_line(column) for column in table.columns(study, identifiable=identifiable)]

@@ -13,7 +13,7 @@ Cell = str | int | float | bool | datetime | list[Any] | None
 Row = TypeVar("Row", contravariant=True)
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """How to read a column back, in the words of the codebook."""
 
     TEXT = "text"
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 @dataclass(frozen=True)
 class Column(Generic[Row]):
     name: str
-    kind: Kind
+    kind: ColumnKind
     description: str | Callable[[], str]
     value: Callable[[Row], Cell]
     identifiable: bool = False
@@ -46,37 +46,37 @@ def origin(whose: Callable[[Any], Participant]) -> Columns:
     return (
         Column(
             "purpose",
-            Kind.TEXT,
+            ColumnKind.TEXT,
             "What the session is for: live, pilot, preview or rehearsal.",
             lambda row: whose(row).purpose,
         ),
         Column(
             "is_excluded",
-            Kind.YES_NO,
+            ColumnKind.YES_NO,
             "Whether a researcher has excluded the participant. Such rows are only in files of everyone.",
             lambda row: whose(row).is_excluded,
         ),
         Column(
             "study_version",
-            Kind.WHOLE,
+            ColumnKind.WHOLE,
             "The version of the study's settings that the session was made of.",
             lambda row: whose(row).version.number,
         ),
         Column(
             "configuration_hash",
-            Kind.TEXT,
+            ColumnKind.TEXT,
             "SHA-256 of those settings; the datasheet of an export has them in full.",
             lambda row: whose(row).version.hash,
         ),
         Column(
             "software_version",
-            Kind.TEXT,
+            ColumnKind.TEXT,
             "The version of JEDI Web in which the session began.",
             lambda row: whose(row).software_version,
         ),
         Column(
             "participant_seed",
-            Kind.WHOLE,
+            ColumnKind.WHOLE,
             "Every random draw of the session follows from it and the study's seed.",
             lambda row: whose(row).seed,
         ),

@@ -2,7 +2,7 @@
 
 from studies.models import Participant, Study
 
-from .column import Column, Columns, Kind, origin
+from .column import Column, ColumnKind, Columns, origin
 from .people_columns import RECRUITMENT, RESULTS, SETTING, WHO, memory_length
 from .task_columns import (
     CHECK,
@@ -23,7 +23,7 @@ def gain_columns(study: Study) -> Columns:
     trials = tuple(
         Column[Participant](
             f"memory_length_{trial}",
-            Kind.WHOLE,
+            ColumnKind.WHOLE,
             f"Memory length of trial {trial}: the largest number of images restored in order.",
             lambda participant, trial=trial: memory_length(participant, trial),  # type: ignore[misc]
         )

@@ -16,7 +16,7 @@ from studies.software import software_version
 from .columns import participant_columns
 from .files import Selection
 from .formats import json_value
-from .tables import Source
+from .tables import StudySnapshot
 
 Json = dict[str, Any]
 
@@ -63,7 +63,7 @@ class ExportedPeople:
 @dataclass(frozen=True)
 class Datasheet:
     wanted: Selection
-    source: Source
+    source: StudySnapshot
     moment: datetime
 
     def as_json(self, people: ExportedPeople, tables: list[Json]) -> Json:
@@ -101,14 +101,14 @@ def version_as_json(version: Any) -> Json:
     }
 
 
-def people_as_json(source: Source) -> Json:
+def people_as_json(source: StudySnapshot) -> Json:
     """Everybody who ever joined, by purpose, how many of them are excluded, and how many are in no file."""
     everybody = enrolment(source.study, source.using)
     left_out = 0 if source.everyone else everybody.uncounted
     return {"joined": everybody.joined, "excluded": everybody.excluded, "left_out": left_out}
 
 
-def dataset_as_json(source: Source) -> Json:
+def dataset_as_json(source: StudySnapshot) -> Json:
     dataset = source.study.dataset
     examples = Example.objects.using(source.using).filter(dataset=dataset).order_by()
     return {

@@ -8,7 +8,7 @@ from studies.models import Study
 from .columns import gain_columns
 from .formats import FORMATS, csv_lines
 from .snapshot import snapshot
-from .tables import TABLES, Source, participant_rows
+from .tables import TABLES, StudySnapshot, participant_rows
 
 # Characters that are sent at once: a piece for every row would cost more than the row.
 PIECE = 64 * 1024
@@ -51,11 +51,11 @@ def table_chunks(wanted: Selection, table: str, extension: str) -> Iterator[byte
         yield from pieces(FORMATS[extension].lines(columns, TABLES[table].rows_of(source)))
 
 
-def source_of(wanted: Selection, using: str) -> Source:
+def source_of(wanted: Selection, using: str) -> StudySnapshot:
     """The study as the snapshot has it."""
     studies = Study.objects.using(using).select_related("dataset").defer("dataset__insight")
     study = studies.prefetch_related("versions").get(pk=wanted.study.pk)
-    return Source(study, using, wanted.everyone)
+    return StudySnapshot(study, using, wanted.everyone)
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from studies.models import Participant
 from teaching.teachers import known_teachers
 
-from .column import Column, Kind
+from .column import Column, ColumnKind
 
 
 def memory_length(participant: Participant, trial: int) -> int | None:
@@ -30,111 +30,121 @@ def _arm_meaning() -> str:
 
 
 WHO: tuple[Column[Participant], ...] = (
-    Column("study", Kind.TEXT, "The study's link name.", lambda p: p.study.slug),
+    Column("study", ColumnKind.TEXT, "The study's link name.", lambda p: p.study.slug),
     Column(
         "participant",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "The participant's code: random, says nothing about the person.",
         lambda p: p.code,
     ),
     Column(
         "status",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "Where the session stands: consent, memory, teaching, evaluation, done, declined, abandoned or withdrawn.",
         _status,
     ),
     Column(
         "arm",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         _arm_meaning,
         lambda p: p.arm,
     ),
-    Column("ticket", Kind.WHOLE, "The number in the round robin, from 0.", lambda p: p.ticket),
+    Column(
+        "ticket", ColumnKind.WHOLE, "The number in the round robin, from 0.", lambda p: p.ticket
+    ),
 )
 RESULTS: tuple[Column[Participant], ...] = (
     Column(
         "memory_span",
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         "n̄: the mean memory length of the trials without the shortest.",
         lambda p: p.memory_span,
     ),
     Column(
-        "beta", Kind.NUMBER, "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1.", lambda p: p.beta
+        "beta",
+        ColumnKind.NUMBER,
+        "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1.",
+        lambda p: p.beta,
     ),
     Column(
         "teaching_steps",
-        Kind.WHOLE,
+        ColumnKind.WHOLE,
         "How many images the teacher was to show.",
         lambda p: p.teaching_steps,
     ),
     Column(
         "unique_examples",
-        Kind.WHOLE,
+        ColumnKind.WHOLE,
         "How many different images were shown in teaching.",
         lambda p: p.unique_examples,
     ),
     Column(
         "first_seen_accuracy",
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         "Share of right answers at first presentations in teaching.",
         lambda p: p.first_seen_accuracy,
     ),
     Column(
         "evaluation_accuracy",
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         "Share of right answers in the evaluation.",
         lambda p: p.evaluation_accuracy,
     ),
     Column(
         "teaching_gain",
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         "evaluation_accuracy − first_seen_accuracy.",
         lambda p: p.teaching_gain,
     ),
-    Column("joined_at", Kind.TIME, "When the session was made.", lambda p: p.created_at),
-    Column("consented_at", Kind.TIME, "When the worker agreed.", lambda p: p.consented_at),
+    Column("joined_at", ColumnKind.TIME, "When the session was made.", lambda p: p.created_at),
+    Column("consented_at", ColumnKind.TIME, "When the worker agreed.", lambda p: p.consented_at),
     Column(
         "teaching_started_at",
-        Kind.TIME,
+        ColumnKind.TIME,
         "When the first teaching image was chosen.",
         lambda p: p.teaching_started_at,
     ),
     Column(
         "evaluation_started_at",
-        Kind.TIME,
+        ColumnKind.TIME,
         "When the evaluation images were drawn.",
         lambda p: p.evaluation_started_at,
     ),
-    Column("finished_at", Kind.TIME, "When the session ended.", lambda p: p.finished_at),
+    Column("finished_at", ColumnKind.TIME, "When the session ended.", lambda p: p.finished_at),
     Column(
         "duration_s",
-        Kind.NUMBER,
+        ColumnKind.NUMBER,
         "Seconds from consent to the end.",
         lambda p: _seconds(p.consented_at, p.finished_at),
     ),
 )
 SETTING: tuple[Column[Participant], ...] = (
-    Column("last_seen_at", Kind.TIME, "When the worker was last seen.", lambda p: p.last_seen_at),
+    Column(
+        "last_seen_at", ColumnKind.TIME, "When the worker was last seen.", lambda p: p.last_seen_at
+    ),
     Column(
         "first_button",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "The class on the first of the two buttons; the other class is on the second.",
         lambda p: p.classes[0],
     ),
-    Column("study_title", Kind.TEXT, "The study's title.", lambda p: p.study.title),
-    Column("study_seed", Kind.WHOLE, "The study's seed.", lambda p: p.study_as_joined.seed),
+    Column("study_title", ColumnKind.TEXT, "The study's title.", lambda p: p.study.title),
+    Column("study_seed", ColumnKind.WHOLE, "The study's seed.", lambda p: p.study_as_joined.seed),
     Column(
-        "dataset", Kind.TEXT, "The name of the data set.", lambda p: p.study_as_joined.dataset.name
+        "dataset",
+        ColumnKind.TEXT,
+        "The name of the data set.",
+        lambda p: p.study_as_joined.dataset.name,
     ),
     Column(
         "dataset_version",
-        Kind.WHOLE,
+        ColumnKind.WHOLE,
         "The version of the data set; a data set never changes under its version.",
         lambda p: p.study_as_joined.dataset.version,
     ),
     Column(
         "recruiter",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "Where the worker came from: prolific, mturk, or empty for the plain link.",
         lambda p: p.recruiter,
     ),
@@ -142,21 +152,21 @@ SETTING: tuple[Column[Participant], ...] = (
 RECRUITMENT: tuple[Column[Participant], ...] = (
     Column(
         "external_id",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "The worker's id on the recruitment platform.",
         lambda p: p.external_id,
         identifiable=True,
     ),
     Column(
         "external_study",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "The platform's id of the study or HIT.",
         lambda p: p.external_study,
         identifiable=True,
     ),
     Column(
         "external_session",
-        Kind.TEXT,
+        ColumnKind.TEXT,
         "The platform's id of the session or assignment.",
         lambda p: p.external_session,
         identifiable=True,

@@ -25,7 +25,7 @@ CHUNK = 2000
 
 
 @dataclass(frozen=True)
-class Source:
+class StudySnapshot:
     """Where rows come from: a study as a connection sees it, and which of its people."""
 
     study: Study
@@ -39,38 +39,38 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Table:
+class ExportTable:
     name: str
     title: str
     description: str
     columns_of: Callable[[Study], Columns]
-    rows_of: Callable[[Source], Iterator[Any]]
+    rows_of: Callable[[StudySnapshot], Iterator[Any]]
 
     def columns(self, study: Study, *, identifiable: bool) -> Columns:
         """All columns, or those that name nobody."""
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
-def participant_rows(source: Source) -> Iterator[Participant]:
+def participant_rows(source: StudySnapshot) -> Iterator[Participant]:
     joined_to = Origins(source.study)
     for participant in source.people().order_by("pk").iterator(chunk_size=CHUNK):
         joined_to(participant)
         yield participant
 
 
-def teaching_rows(source: Source) -> Iterator[TeachingStep]:
+def teaching_rows(source: StudySnapshot) -> Iterator[TeachingStep]:
     return _rows_of_people(TeachingStep.objects.select_related("example"), source)
 
 
-def evaluation_rows(source: Source) -> Iterator[EvaluationItem]:
+def evaluation_rows(source: StudySnapshot) -> Iterator[EvaluationItem]:
     return _rows_of_people(EvaluationItem.objects.select_related("example"), source)
 
 
-def memory_rows(source: Source) -> Iterator[MemoryRound]:
+def memory_rows(source: StudySnapshot) -> Iterator[MemoryRound]:
     return _rows_of_people(MemoryRound.objects.all(), source)
 
 
-def event_rows(source: Source) -> Iterator[SessionEvent]:
+def event_rows(source: StudySnapshot) -> Iterator[SessionEvent]:
     return _rows_of_people(SessionEvent.objects.all(), source, "at", "pk")
 
 
@@ -99,7 +99,7 @@ class Origins:
         participant.study_as_joined = self.study_as_joined[participant.version_id]
 
 
-def _rows_of_people(rows: QuerySet[Any], source: Source, *order: str) -> Iterator[Any]:
+def _rows_of_people(rows: QuerySet[Any], source: StudySnapshot, *order: str) -> Iterator[Any]:
     """Participant by participant, each one's rows in order; all share one object of the study."""
     own = rows.using(source.using).filter(participant__in=source.people())
     light = own.select_related("participant").defer(*UNREAD)
@@ -113,14 +113,14 @@ def _rows_of_people(rows: QuerySet[Any], source: Source, *order: str) -> Iterato
 TABLES = {
     table.name: table
     for table in (
-        Table(
+        ExportTable(
             "participants",
             "Participants",
             "One row per participant, in the order of joining.",
             participant_columns,
             participant_rows,
         ),
-        Table(
+        ExportTable(
             "teaching",
             "Teaching steps",
             "One row per image that a teacher chose, with everything it knew when it chose and the "
@@ -128,7 +128,7 @@ TABLES = {
             teaching_columns,
             teaching_rows,
         ),
-        Table(
+        ExportTable(
             "evaluation",
             "Evaluation answers",
             "One row per image of the evaluation. All images are drawn when the evaluation begins; those "
@@ -136,14 +136,14 @@ TABLES = {
             evaluation_columns,
             evaluation_rows,
         ),
-        Table(
+        ExportTable(
             "memory",
             "Memory rounds",
             "One row per round of the memory test, practice included.",
             memory_columns,
             memory_rows,
         ),
-        Table(
+        ExportTable(
             "events",
             "Events",
             "One row per thing that a worker's page noticed around its tasks: opened, out of sight and back, server "

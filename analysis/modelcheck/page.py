@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import stats
 from analysis.charts.words import UNKNOWN, decimal
-from analysis.results.figures import FORMS, Figure
+from analysis.results.figures import FORMS, StudyFigure
 from studies.models import Study
 from teaching.engine import Shown, Tracked
 from teaching.teachers import teacher_title
@@ -19,7 +19,7 @@ from . import beliefs
 from .beliefs import Floats
 from .decay import Fit, fit_decay
 from .figures import ArmBins, ArmFits, calibration_plot, decay_plot
-from .sessions import Session, sessions_of
+from .sessions import TaughtSession, sessions_of
 
 # The newest so many: the page answers in a second or two, and more would change little.
 MOST = 300
@@ -38,7 +38,7 @@ class Arm:
     """The sessions of one teacher, with every worker's loss by each way to predict."""
 
     name: str
-    sessions: Sequence[Session]
+    sessions: Sequence[TaughtSession]
     losses: dict[str, tuple[float, ...]]
 
 
@@ -49,7 +49,7 @@ class Check:
     """by the participant's code"""
 
     @property
-    def sessions(self) -> list[Session]:
+    def sessions(self) -> list[TaughtSession]:
         return [session for arm in self.arms for session in arm.sessions]
 
 
@@ -65,12 +65,12 @@ def place_in(study: Study) -> Any:
     return lambda name: (order.get(name, len(order)), name)
 
 
-def fit(session: Session) -> Fit:
+def fit(session: TaughtSession) -> Fit:
     features = np.asarray(session.pool.features[session.examples])
     return fit_decay(features, session.labels, session.answers, session.rate)
 
 
-def arm_of(name: str, sessions: Sequence[Session]) -> Arm:
+def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
     rights = [session.right for session in sessions]
     constants = beliefs.constant_of_others(rights)
     predictions: dict[str, list[Floats]] = {
@@ -82,7 +82,7 @@ def arm_of(name: str, sessions: Sequence[Session]) -> Arm:
     return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
 
 
-def predicted_answers(session: Session) -> Floats:
+def predicted_answers(session: TaughtSession) -> Floats:
     """P(+1) before each answer by a teacher who tracks the learner, whoever taught."""
     teacher = Tracked(beta=session.beta, learning_rate=session.rate)
     rows = zip(session.examples, session.answers, session.p, strict=True)
@@ -140,7 +140,7 @@ def decay_words(found: Check) -> dict[str, str]:
     }
 
 
-def calibration_figure(found: Check) -> Figure:
+def calibration_figure(found: Check) -> StudyFigure:
     title = "Predicted and given answers"
     arms = [
         ArmBins(teacher_title(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
@@ -152,20 +152,20 @@ def calibration_figure(found: Check) -> Figure:
         for one in arm.bins
     ]
     caption = (
-        "Answers in ten classes of the teacher’s p. On the dotted line predictions are calibrated; whiskers are "
+        "Answers in ten bins of the teacher’s p. On the dashed line predictions are calibrated; whiskers are "
         "95 % intervals of the share, as if answers were independent."
     )
     header = ("arm", "predicted", "answered_plus", "n", "low", "high")
-    return Figure("calibration", title, caption, calibration_plot(title, arms), header, rows)
+    return StudyFigure("calibration", title, caption, calibration_plot(title, arms), header, rows)
 
 
-def predicted_and_said(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
+def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[Floats, Floats]:
     p = np.concatenate([session.p for session in sessions])
     said = np.concatenate([session.answers > 0 for session in sessions])
     return p, said.astype(np.float64)
 
 
-def decay_figure(found: Check) -> Figure:
+def decay_figure(found: Check) -> StudyFigure:
     title = "Memory decay, measured and fitted"
     arms = [
         ArmFits(teacher_title(arm.name), [(s.beta, found.fits[s.code]) for s in arm.sessions])
@@ -173,14 +173,14 @@ def decay_figure(found: Check) -> Figure:
     ]
     rows = [decay_row(session, found.fits[session.code]) for session in found.sessions]
     caption = (
-        "Every mark is a worker. Lines reach over the β that explain the answers about as well: with thirty answers "
-        "most of them are long, and a fit says little about one person."
+        "Every mark is a worker. Lines span the values of β that explain the answers about equally well: with thirty "
+        "answers most lines are long, and a fit says little about any one person."
     )
     header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
-    return Figure("decay", title, caption, decay_plot(title, arms), header, rows)
+    return StudyFigure("decay", title, caption, decay_plot(title, arms), header, rows)
 
 
-def decay_row(session: Session, one: Fit) -> list[Any]:
+def decay_row(session: TaughtSession, one: Fit) -> list[Any]:
     limits = [one.interval.low, one.interval.high]
     return [session.code, session.arm, session.beta, one.beta, *limits, one.rate]
 

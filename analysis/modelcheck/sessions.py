@@ -19,7 +19,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
-class Session:
+class TaughtSession:
     """One worker's teaching: examples, answers and the teacher's p before each, all of shape (t,)."""
 
     code: str
@@ -41,7 +41,7 @@ class Session:
         return np.asarray(self.answers == self.labels, dtype=np.float64)
 
 
-def sessions_of(study: Study, purpose: str, most: int) -> list[Session]:
+def sessions_of(study: Study, purpose: str, most: int) -> list[TaughtSession]:
     """The newest finished sessions, each taught by the settings that it began with."""
     people = study.participants.counted(purpose).completed()
     newest = people.select_related("version", "study__dataset").order_by("-pk")[:most]
@@ -51,10 +51,10 @@ def sessions_of(study: Study, purpose: str, most: int) -> list[Session]:
         settings.setdefault(person.version_id, person.study_as_joined)
         person.study_as_joined = settings[person.version_id]
         by_pk[person.pk] = person
-    return list(_sessions(by_pk))
+    return list(taught_sessions(by_pk))
 
 
-def _sessions(people: dict[int, Participant]) -> Iterator[Session]:
+def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
     steps = (
         TeachingStep.objects.filter(participant__in=people, answer__isnull=False)
         .order_by("participant_id", "position")
@@ -64,7 +64,7 @@ def _sessions(people: dict[int, Participant]) -> Iterator[Session]:
         person = people[pk]
         _, examples, answers, p = zip(*rows, strict=True)
         study = person.study_as_joined
-        yield Session(
+        yield TaughtSession(
             code=person.code,
             arm=person.arm,
             beta=person.beta or 0.0,

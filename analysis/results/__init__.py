@@ -5,7 +5,7 @@ numbers, and `page` puts everything together. Loading this takes a second: only 
 """
 
 from .analysis import Analysis, analyse
-from .figures import FIGURES, FORMS, Figure
+from .figures import FIGURES, FORMS, StudyFigure
 from .numbers import Numbers, Person, gather
 from .page import WHAT_GAIN_REWARDS, results_page
 
@@ -14,9 +14,9 @@ __all__ = [
     "FORMS",
     "WHAT_GAIN_REWARDS",
     "Analysis",
-    "Figure",
     "Numbers",
     "Person",
+    "StudyFigure",
     "analyse",
     "gather",
     "results_page",

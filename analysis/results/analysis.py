@@ -74,5 +74,5 @@ def size_notes(numbers: Numbers) -> list[str]:
         )
     missing = len(numbers.people) - sum(sizes.values())
     if missing:
-        notes.append(f"{missing} finished without a gain or an arm and are left out.")
+        notes.append(f"{missing} finished without a teaching gain or a teacher and are left out.")
     return notes

@@ -28,7 +28,7 @@ STAGES = ("teaching", "evaluation")
 
 
 @dataclass(frozen=True)
-class Figure:
+class StudyFigure:
     key: str
     title: str
     caption: str
@@ -76,10 +76,10 @@ def person_rows(numbers: Numbers, *fields: str) -> list[list[Cell]]:
     return [[getattr(person, field) for field in fields] for person in numbers.people]
 
 
-def gain_figure(numbers: Numbers) -> Figure:
+def gain_figure(numbers: Numbers) -> StudyFigure:
     title = "Teaching gain by teacher"
     fields = ("code", "arm", "first_seen_accuracy", "evaluation_accuracy", "teaching_gain")
-    return Figure(
+    return StudyFigure(
         "gain",
         title,
         "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
@@ -97,7 +97,7 @@ def gain_figure(numbers: Numbers) -> Figure:
     )
 
 
-def accuracy_figure(numbers: Numbers) -> Figure:
+def accuracy_figure(numbers: Numbers) -> StudyFigure:
     title = "First-seen and evaluation accuracy"
     arms = [
         figures.ArmAccuracies(
@@ -115,8 +115,10 @@ def accuracy_figure(numbers: Numbers) -> Figure:
         [key, arm.evaluation.n, *with_limits(arm.first_seen), *with_limits(arm.evaluation)]
         for key, arm in zip(numbers.arms, arms, strict=True)
     ]
-    caption = "Means with 95 % intervals; the way from the upper to the lower mark is the gain."
-    return Figure("accuracy", title, caption, figures.accuracy_plot(title, arms), header, rows)
+    caption = (
+        "Means with 95 % intervals; the distance from the upper to the lower mark is the gain."
+    )
+    return StudyFigure("accuracy", title, caption, figures.accuracy_plot(title, arms), header, rows)
 
 
 def with_limits(summary: stats.SampleSummary) -> list[Cell]:
@@ -125,7 +127,7 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
     return [summary.mean, *limits]
 
 
-def curve_figure(numbers: Numbers) -> Figure:
+def curve_figure(numbers: Numbers) -> StudyFigure:
     title = "Learning curves"
     arms = [
         figures.ArmCurves(
@@ -139,11 +141,11 @@ def curve_figure(numbers: Numbers) -> Figure:
         for name, points in (("all", curves.every), ("first_seen", curves.first_seen))
         for point in points
     ]
-    return Figure(
+    return StudyFigure(
         "curves",
         title,
         f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
-        "answers are only in the CSV. Late steps belong to workers with a longer memory. Broken line: guessing.",
+        "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing.",
         figures.curve_plot(title, arms),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
@@ -163,14 +165,14 @@ def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[figur
     ]
 
 
-def memory_figure(numbers: Numbers) -> Figure:
+def memory_figure(numbers: Numbers) -> StudyFigure:
     title = "Memory length"
     spans = stats.known(person.memory_span for person in numbers.people)
     halves = Counter(round(2 * span) for span in spans)
     # Empty classes between the shortest and the longest are part of the distribution.
     places = range(min(halves), max(halves) + 1) if halves else range(0)
     counts = [(place / 2, halves[place]) for place in places]
-    return Figure(
+    return StudyFigure(
         "memory",
         title,
         f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
@@ -187,17 +189,17 @@ def mean_words(spans: Sequence[float]) -> str:
     return f": mean {middle:.2f}" + ("" if spread is None else f", SD {spread:.2f}")
 
 
-def gain_by_memory_figure(numbers: Numbers) -> Figure:
+def gain_by_memory_figure(numbers: Numbers) -> StudyFigure:
     title = "Teaching gain against memory"
     arms = [
         figures.ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm)))
         for arm in numbers.arms
     ]
     fields = ("code", "arm", "memory_span", "teaching_gain")
-    return Figure(
+    return StudyFigure(
         "gain-by-memory",
         title,
-        "Every mark is a participant, moved a little sideways where many share a span. "
+        "Every mark is a participant, shifted a little sideways where many share a span. "
         + correlation_words([point for arm in arms for point in arm.points]),
         figures.scatter(title, "memory span (mean length restored)", "teaching gain, points", arms),
         ("participant", *fields[1:]),
@@ -216,18 +218,18 @@ def spans_and_gains(people: Iterable[Person]) -> list[tuple[float, float]]:
 def correlation_words(points: Sequence[tuple[float, float]]) -> str:
     test = stats.spearman([x for x, _ in points], [y for _, y in points])
     if test is None:
-        return "Too few or too equal for a correlation."
+        return "There are too few participants, or too little variation, for a correlation."
     rho = decimal(test.statistic, 2)
     return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {p_words(test.p)}."
 
 
-def unique_figure(numbers: Numbers) -> Figure:
+def unique_figure(numbers: Numbers) -> StudyFigure:
     title = "Different images shown in teaching"
     fields = ("code", "arm", "unique_examples")
-    return Figure(
+    return StudyFigure(
         "unique-examples",
         title,
-        "How many different images each participant saw; with repetitions, fewer than there were steps.",
+        "How many different images each participant saw: fewer than the number of steps where images were repeated.",
         figures.box_plot(
             title=title,
             axis="different images",
@@ -240,7 +242,7 @@ def unique_figure(numbers: Numbers) -> Figure:
     )
 
 
-def confusion_figure(numbers: Numbers) -> Figure:
+def confusion_figure(numbers: Numbers) -> StudyFigure:
     title = "Confusion in the evaluation"
     dataset = numbers.study.dataset
     labels = (-1, 1)
@@ -262,17 +264,17 @@ def confusion_figure(numbers: Numbers) -> Figure:
         for answer in labels
     ]
     names = (dataset.negative_class, dataset.positive_class)
-    return Figure(
+    return StudyFigure(
         "confusion",
         title,
-        "Shares within a true class, and counts of answers. Unequal errors show a lean towards one answer.",
+        "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",
         figures.confusion_plot(title, names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
     )
 
 
-def times_figure(numbers: Numbers) -> Figure:
+def times_figure(numbers: Numbers) -> StudyFigure:
     title = "Response times"
     rows = [
         figures.ArmTimes(
@@ -286,11 +288,11 @@ def times_figure(numbers: Numbers) -> Figure:
         for (arm, stage), classes in sorted(numbers.answers.times.items())
         for middle, count in classes
     ]
-    return Figure(
+    return StudyFigure(
         "response-times",
         title,
         "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
-        f"answers, counted in classes of {TIME_CLASS_MS} ms.",
+        f"answers, counted in bins of {TIME_CLASS_MS} ms.",
         figures.times_plot(title, rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
@@ -304,7 +306,7 @@ def time_box(classes: Sequence[tuple[float, int]]) -> stats.Box | None:
     return stats.Box(*known) if len(known) == len(marks) else None
 
 
-FIGURES: dict[str, Callable[[Numbers], Figure]] = {
+FIGURES: dict[str, Callable[[Numbers], StudyFigure]] = {
     "gain": gain_figure,
     "accuracy": accuracy_figure,
     "curves": curve_figure,

@@ -34,7 +34,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Answers:
+class AnswerCounts:
     """What the finished answered. `steps` counts (arm, step, is first showing) as (right, answered)."""
 
     steps: dict[tuple[str, int, bool], tuple[int, int]]
@@ -51,7 +51,7 @@ class Numbers:
     people: tuple[Person, ...]
     head_counts: dict[str, HeadCount]
     """By arm, with "" for those who have none."""
-    answers: Answers
+    answers: AnswerCounts
 
     def of(self, arm: str) -> list[Person]:
         return [person for person in self.people if person.arm == arm]
@@ -84,7 +84,7 @@ class Finished:
 
 # An answer of somebody who finished never changes: while the same people have finished, the counts stand.
 @lru_cache(maxsize=16)
-def answers_of(finished: Finished, people: tuple[Person, ...]) -> Answers:
+def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
     confusion: Counter[tuple[str, int, int]] = Counter()
     evaluation_times: Counter[tuple[str, float | None]] = Counter()
     for arm, answer, is_right, time, count in evaluation_counts(finished):
@@ -92,7 +92,7 @@ def answers_of(finished: Finished, people: tuple[Person, ...]) -> Answers:
         evaluation_times[arm, time] += count
     times = time_classes("teaching", teaching_times(finished))
     times |= time_classes("evaluation", evaluation_times)
-    return Answers(step_counts(finished), dict(confusion), times)
+    return AnswerCounts(step_counts(finished), dict(confusion), times)
 
 
 def finished_people(study: Study, purpose: str) -> tuple[Person, ...]:

@@ -107,7 +107,7 @@ def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
 
 def welch_words(test: stats.HypothesisTest | None) -> str:
     if test is None:
-        return "not possible: it needs two teachers with enough participants, and spread in each."
+        return "not possible: it needs two teachers with enough participants, and some variation within each."
     return f"F({test.df:.0f}, {test.df2:.1f}) = {test.statistic:.2f}, {p_words(test.p)}"
 
 

@@ -176,7 +176,7 @@ def test_missing_numbers_are_left_out_and_counted(researcher, study):
     Participant.objects.filter(pk=people[0].pk).update(teaching_gain=None, memory_span=None)
     Participant.objects.filter(pk=people[1].pk).update(arm="")
     EvaluationItem.objects.filter(participant=people[2]).update(response_ms=None)
-    assert "2 finished without a gain or an arm" in page_of(researcher, study)
+    assert "2 finished without a teaching gain or a teacher" in page_of(researcher, study)
 
 
 def test_values_without_spread_break_nothing(researcher, study):

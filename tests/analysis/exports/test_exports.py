@@ -35,7 +35,7 @@ from analysis.exports import (
     table_name,
 )
 from analysis.exports.codebook import codebook_csv, codebook_markdown
-from analysis.exports.column import Kind
+from analysis.exports.column import ColumnKind
 from analysis.exports.formats import json_value
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
@@ -147,23 +147,23 @@ def rows_of(
 
 
 def from_csv(kind: str, text: str) -> Any:
-    if kind == Kind.TEXT:
+    if kind == ColumnKind.TEXT:
         return text.removeprefix("'")
     if text == "":
         return None
     return {
-        Kind.WHOLE: int,
-        Kind.NUMBER: float,
-        Kind.YES_NO: {"0": False, "1": True}.__getitem__,
-        Kind.TIME: datetime.fromisoformat,
-        Kind.LIST: json.loads,
+        ColumnKind.WHOLE: int,
+        ColumnKind.NUMBER: float,
+        ColumnKind.YES_NO: {"0": False, "1": True}.__getitem__,
+        ColumnKind.TIME: datetime.fromisoformat,
+        ColumnKind.LIST: json.loads,
     }[kind](text)
 
 
 def from_json(kind: str, value: Any) -> Any:
-    if value is not None and kind == Kind.TIME:
+    if value is not None and kind == ColumnKind.TIME:
         return datetime.fromisoformat(value)
-    if value is not None and kind == Kind.YES_NO:
+    if value is not None and kind == ColumnKind.YES_NO:
         return {0: False, 1: True}[value]
     return value
 
@@ -239,7 +239,7 @@ def test_no_column_has_a_name_twice(table):
 def test_every_text_can_be_read_back(text):
     written = cell(text)
     assert not str(written).lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
-    assert from_csv(Kind.TEXT, str(written)) == text
+    assert from_csv(ColumnKind.TEXT, str(written)) == text
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
