@@ -8,7 +8,6 @@ the server's, read from /proc.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import statistics
@@ -20,10 +19,13 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from socket import socket
 from typing import Any
+from urllib.request import urlopen
+
+from rehearsal.http import Client
+from rehearsal.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 CONCURRENCY = (1, 8, 32)
@@ -93,40 +95,12 @@ def running_server(database_url: str) -> Iterator[Server]:
 def wait_until_ready(port: int) -> None:
     for _ in range(300):
         try:
-            Client(port).get("/healthz")
+            urlopen(f"http://127.0.0.1:{port}/healthz", timeout=120).close()
         except OSError:
             time.sleep(0.1)
         else:
             return
     raise SystemExit("The server did not start.")
-
-
-class Client:
-    """One kept connection; a request that finds it closed is sent again, as the API allows."""
-
-    def __init__(self, port: int) -> None:
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=120)
-
-    def get(self, path: str) -> bytes:
-        return self._send("GET", path, None)
-
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return dict(json.loads(self._send("POST", path, json.dumps(body))))
-
-    def _send(self, method: str, path: str, body: str | None) -> bytes:
-        try:
-            return self._send_once(method, path, body)
-        except (HTTPException, ConnectionError):
-            self.connection.close()
-            return self._send_once(method, path, body)
-
-    def _send_once(self, method: str, path: str, body: str | None) -> bytes:
-        self.connection.request(method, path, body, {"Content-Type": "application/json"})
-        response = self.connection.getresponse()
-        content = response.read()
-        if response.status >= 400:
-            raise SystemExit(f"{method} {path}: {response.status} {content[:300]!r}")
-        return content
 
 
 @dataclass
@@ -145,33 +119,28 @@ class Worker:
     """Takes part in the demo study up to the end of a stage."""
 
     def __init__(self, port: int, times: Times) -> None:
-        self.client = Client(port)
         self.times = times
-        joined = self.client.post("/api/studies/demo/sessions/", {})
-        self.address = f"/api/sessions/{joined['token']}/"
-        self.state: dict[str, Any] = json.loads(self.client.get(self.address))
+        self.session = Session(Client(f"http://127.0.0.1:{port}"), "demo", {})
 
     def answer(self) -> None:
-        task = self.state["task"]
-        body = {"position": task["position"]} | self.choose(task)
+        kind, answer = self.session.task["kind"], self.choose(self.session.task)
         started = time.perf_counter()
-        self.state = self.client.post(self.address + "answers/", body)
-        self.times.add(task["kind"], 1000 * (time.perf_counter() - started))
+        self.session.answer(answer)
+        self.times.add(kind, 1000 * (time.perf_counter() - started))
 
     def choose(self, task: dict[str, Any]) -> dict[str, Any]:
         if task["kind"] == "consent":
             return {"agree": True}
         if task["kind"] == "memory":
-            shown = self.client.post(self.address + "exposures/", {"position": task["position"]})
-            order = shown["task"]["order"]
+            order = self.session.begin_exposure()
             # Three images in a trial: a medium memory costs the bench too many rounds.
             return {"order": order if task["length"] < 4 else order[::-1]}
-        label = self.state["session"]["classes"][task["position"] % 2]
+        label = self.session.classes[task["position"] % 2]
         return {"label": label, "response_ms": 700.0}
 
     def while_in(self, *kinds: str) -> None:
         for _ in range(MOST_ANSWERS):
-            if self.state["task"]["kind"] not in kinds:
+            if self.session.task["kind"] not in kinds:
                 break
             self.answer()
 

@@ -16,6 +16,7 @@ from teaching.engine import SimulatedWorker
 from teaching.engine.arrays import FloatArray
 
 from .http import Client
+from .session import Session
 
 Json = dict[str, Any]
 Task = dict[str, Any]
@@ -75,56 +76,47 @@ class Bot:
 
     def take_part(self, slug: str, invitation: str) -> bool:
         """The whole session; whether the bot stayed to its end."""
-        joined = self.post(f"/api/studies/{slug}/sessions/", {"invitation": invitation})
-        self.address = f"/api/sessions/{joined['token']}/"
-        self.seen = self.features.for_participant(joined["token"])
-        state = self.client.get(self.address)
-        while state["task"]["kind"] != "done":
+        self.session = Session(
+            self.client, slug, {"invitation": invitation}, before_each_post=self.before_each_request
+        )
+        self.seen = self.features.for_participant(self.session.token)
+        while not self.session.is_over:
             if self.worker.leaves():
                 return False
-            state = self.answered(state)
+            self.answer_current()
         return True
 
-    def post(self, path: str, body: Json) -> Json:
-        self.before_each_request()
-        return self.client.post(path, body)
+    def answer_current(self) -> None:
+        task = self.session.task
+        feedback = self.session.answer(self.answer_to(task))
+        if feedback and "label" in feedback:
+            self.learn(task, feedback)
 
-    def answered(self, state: Json) -> Json:
-        task = state["task"]
-        answer = self.answer_to(task, state["session"]["classes"])
-        reply = self.post(self.address + "answers/", {"position": task["position"], **answer})
-        if "label" in (reply["feedback"] or {}):
-            self.learn(task, reply["feedback"])
-        return reply
-
-    def answer_to(self, task: Task, classes: list[str]) -> Json:
+    def answer_to(self, task: Task) -> Json:
         """By the bot's own model of a stage, or by what the stage says that anybody might answer."""
         answer = getattr(self, f"answer_to_{task['kind']}", None)
-        if answer is None:
-            return stages.named(task["kind"]).simulated_answer(task)
-        return dict(answer(task, classes))
+        return dict(answer(task) if answer else stages.named(task["kind"]).simulated_answer(task))
 
-    def answer_to_consent(self, task: Task, classes: list[str]) -> Json:
+    def answer_to_consent(self, task: Task) -> Json:
         self.wait(4000)
         return {"agree": True}
 
-    def answer_to_memory(self, task: Task, classes: list[str]) -> Json:
-        shown = self.post(self.address + "exposures/", {"position": task["position"]})
-        order = shown["task"]["order"]
+    def answer_to_memory(self, task: Task) -> Json:
+        order = self.session.begin_exposure()
         thinking = sum(self.worker.think_ms() for _ in order) / 2 + RESTORING_MS * len(order)
         self.wait(task["exposure_ms"] + thinking)
         restored = self.worker.restore(order, task["trial"])
         return {"order": restored, "shown_ms": task["exposure_ms"], "response_ms": thinking}
 
-    def answer_to_teaching(self, task: Task, classes: list[str]) -> Json:
+    def answer_to_teaching(self, task: Task) -> Json:
         response = self.worker.respond(self.look(task))
         self.wait(response.response_ms)
-        return {"label": self.name(response.answer, classes), "response_ms": response.response_ms}
+        return {"label": self.name(response.answer), "response_ms": response.response_ms}
 
-    def answer_to_evaluation(self, task: Task, classes: list[str]) -> Json:
-        answer = self.answer_to_teaching(task, classes)
-        instructed = task.get("instruction")
-        return answer | ({"label": instructed} if instructed else {})
+    def answer_to_evaluation(self, task: Task) -> Json:
+        answer = self.answer_to_teaching(task)
+        instruction = task.get("instruction")
+        return answer | ({"label": instruction} if instruction else {})
 
     def learn(self, task: Task, feedback: Json) -> None:
         label = self.label(feedback["label"])
@@ -134,8 +126,8 @@ class Bot:
     def look(self, task: Task) -> FloatArray:
         return np.asarray(self.seen[task["image"]["url"].rpartition("/")[2]])
 
-    def name(self, label: int, classes: list[str]) -> str:
-        return next(name for name in classes if self.label(name) == label)
+    def name(self, label: int) -> str:
+        return next(name for name in self.session.classes if self.label(name) == label)
 
     def label(self, name: str) -> int:
         return 1 if name == self.features.positive_class else -1

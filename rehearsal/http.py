@@ -30,10 +30,10 @@ class Client:
                 f"{address!r} is not the address of a server. Write http://127.0.0.1:8000"
             )
         self.connection = connection_to(self.parts)
-        # Behind a proxy the server knows itself under its public name only.
-        public = urlsplit(settings.JEDI_PUBLIC_URL)
         self.headers = {"Content-Type": "application/json"}
         if not is_loopback(self.parts):
+            # Behind a proxy the server knows itself under its public name only.
+            public = urlsplit(settings.JEDI_PUBLIC_URL)
             self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
     def get(self, path: str) -> dict[str, Any]:
