@@ -114,7 +114,7 @@ def counted(titles: Mapping[str, tuple[str, int]], here: str, plain: str) -> dic
 def facts(monitor: Monitor) -> list[Json]:
     people = monitor.head_count
     rows = [
-        fact("Under way", people.under_way, "seen lately, and not yet done"),
+        fact("Under way", people.under_way, "seen recently and not yet finished"),
         fact("Finished", people.done, finished_note(monitor)),
         fact("Lost", share(people.lost, places=0), "of those whose session has ended"),
     ]
@@ -137,7 +137,7 @@ def finished_note(monitor: Monitor) -> str:
 def places_fact(monitor: Monitor) -> Json:
     places = monitor.study.max_participants
     if places is None:
-        return fact("Places taken", monitor.places_taken, "of as many as come")
+        return fact("Places taken", monitor.places_taken, "no limit")
     left = max(0, places - monitor.places_taken)
     return fact("Places taken", f"{monitor.places_taken} of {places}", f"{left} left")
 
@@ -152,7 +152,7 @@ def pay_fact(monitor: Monitor) -> Json:
     """What the pay comes to in an hour for who takes the median time; the bonus is not in it."""
     reward, duration = monitor.study.reward, monitor.median_duration
     if reward is None:
-        return fact("Pay per hour", UNKNOWN, "set the pay in the set-up to see it")
+        return fact("Pay per hour", UNKNOWN, "set the pay on the set-up page to see it")
     currency = monitor.study.currency
     note = f"at {currency} {reward} for the median duration, without bonus"
     if not duration:

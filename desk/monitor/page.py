@@ -46,7 +46,7 @@ def _run_and_return(request: HttpRequest, study: Study, action: Callable[[], str
 def close_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
     def action() -> str:
         places.close_arm(study, arm, request.user)
-        return f"{teacher_title(arm)} is given to nobody new. Whoever has it goes on."
+        return f"{teacher_title(arm)} is closed to new workers. Those who have it continue."
 
     return _run_and_return(request, study, action)
 
@@ -54,7 +54,7 @@ def close_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
 def open_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
     def action() -> str:
         places.reopen_arm(study, arm, request.user)
-        return f"{teacher_title(arm)} is given out again."
+        return f"{teacher_title(arm)} is open to new workers again."
 
     return _run_and_return(request, study, action)
 

@@ -65,7 +65,7 @@ def clear(request: HttpRequest, study: Study) -> HttpResponse:
         sessions = "1 session is" if number == 1 else f"{number} sessions are"
         messages.success(request, f"{sessions} cleared. Nothing that counts was touched.")
     else:
-        messages.warning(request, "Nothing was ticked, and nothing cleared.")
+        messages.warning(request, "Nothing was ticked, so nothing was cleared.")
     return HttpResponseRedirect(address(study, "preview"))
 
 

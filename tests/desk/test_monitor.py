@@ -165,7 +165,7 @@ def test_pay_per_hour_follows_from_the_median_duration(study):
 
 def test_without_a_pay_a_sentence_says_where_to_set_it(study):
     finish(study, 10)
-    assert fact(study, "Pay per hour") == ("–", "set the pay in the set-up to see it")
+    assert fact(study, "Pay per hour") == ("–", "set the pay on the set-up page to see it")
 
 
 def test_places_are_counted_as_joining_counts_them(study):
@@ -177,7 +177,7 @@ def test_places_are_counted_as_joining_counts_them(study):
     assert fact(study, "Places taken") == (f"{taken} of 500", f"{500 - taken} left")
     Study.objects.filter(pk=study.pk).update(max_participants=None)
     study.refresh_from_db()
-    assert fact(study, "Places taken") == ("2", "of as many as come")
+    assert fact(study, "Places taken") == ("2", "no limit")
 
 
 # Who is where
@@ -343,7 +343,7 @@ def test_an_arm_is_closed_and_opened_again_on_record(study):
     assert reply["Location"] == address(study) + "?place=done"
     study.refresh_from_db()
     assert study.open_arms == ["jedi", "eer", "rt"]
-    assert "is given to nobody new" in page_of(editor, study)
+    assert "IMT is closed to new workers" in page_of(editor, study)
     editor.post(address(study, "arms/imt/open/"))
     study.refresh_from_db()
     assert study.closed_arms == []
