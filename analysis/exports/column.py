@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
-
-from studies.models import Participant
 
 # What may stand in a cell. A list is a list of names.
 Cell = str | int | float | bool | datetime | list[Any] | None
@@ -24,13 +24,23 @@ class ColumnKind(StrEnum):
     LIST = "list"
 
 
+TEXT, WHOLE, NUMBER, YES_NO, TIME, LIST = ColumnKind
+
+
 @dataclass(frozen=True)
 class Column(Generic[Row]):
     name: str
     kind: ColumnKind
     description: str | Callable[[], str]
-    value: Callable[[Row], Cell]
+    source: str | Callable[[Row], Cell] = ""
+    """The attribute of the row that it shows, with dots where it lies deeper, or a function of the row. Left out, it
+    is the attribute of the same name."""
     identifiable: bool = False
+
+    @cached_property
+    def value(self) -> Callable[[Row], Cell]:
+        """What stands in the cell of a row."""
+        return self.source if callable(self.source) else attrgetter(self.source or self.name)
 
     @property
     def meaning(self) -> str:
@@ -41,43 +51,46 @@ class Column(Generic[Row]):
 Columns = tuple[Column[Any], ...]
 
 
-def origin(whose: Callable[[Any], Participant]) -> Columns:
-    """Where a row comes from, in every table alike: what it takes to repeat the session."""
+def origin(participant: str = "") -> Columns:
+    """Where a row comes from, in every table alike: what it takes to repeat the session.
+
+    `participant` leads from the row to its participant, as in `participant.`.
+    """
     return (
         Column(
             "purpose",
-            ColumnKind.TEXT,
+            TEXT,
             "What the session is for: live, pilot, preview or rehearsal.",
-            lambda row: whose(row).purpose,
+            f"{participant}purpose",
         ),
         Column(
             "is_excluded",
-            ColumnKind.YES_NO,
+            YES_NO,
             "Whether a researcher has excluded the participant. Such rows are only in files of everyone.",
-            lambda row: whose(row).is_excluded,
+            f"{participant}is_excluded",
         ),
         Column(
             "study_version",
-            ColumnKind.WHOLE,
+            WHOLE,
             "The version of the study's settings that the session was made of.",
-            lambda row: whose(row).version.number,
+            f"{participant}version.number",
         ),
         Column(
             "configuration_hash",
-            ColumnKind.TEXT,
+            TEXT,
             "SHA-256 of those settings; the datasheet of an export has them in full.",
-            lambda row: whose(row).version.hash,
+            f"{participant}version.hash",
         ),
         Column(
             "software_version",
-            ColumnKind.TEXT,
+            TEXT,
             "The version of JEDI Web in which the session began.",
-            lambda row: whose(row).software_version,
+            f"{participant}software_version",
         ),
         Column(
             "participant_seed",
-            ColumnKind.WHOLE,
+            WHOLE,
             "Every random draw of the session follows from it and the study's seed.",
-            lambda row: whose(row).seed,
+            f"{participant}seed",
         ),
     )

@@ -2,7 +2,7 @@
 
 from studies.models import Participant, Study
 
-from .column import Column, ColumnKind, Columns, origin
+from .column import WHOLE, Column, Columns, origin
 from .people_columns import RECRUITMENT, RESULTS, SETTING, WHO, memory_length
 from .task_columns import (
     CHECK,
@@ -23,13 +23,13 @@ def gain_columns(study: Study) -> Columns:
     trials = tuple(
         Column[Participant](
             f"memory_length_{trial}",
-            ColumnKind.WHOLE,
+            WHOLE,
             f"Memory length of trial {trial}: the largest number of images restored in order.",
             lambda participant, trial=trial: memory_length(participant, trial),  # type: ignore[misc]
         )
         for trial in range(1, study.most_memory_trials + 1)
     )
-    return (*WHO, *trials, *RESULTS, *origin(lambda participant: participant))
+    return (*WHO, *trials, *RESULTS, *origin())
 
 
 def participant_columns(study: Study) -> Columns:

@@ -5,7 +5,7 @@ from datetime import datetime
 from studies.models import Participant
 from teaching.teachers import known_teachers
 
-from .column import Column, ColumnKind
+from .column import NUMBER, TEXT, TIME, WHOLE, Column
 
 
 def memory_length(participant: Participant, trial: int) -> int | None:
@@ -30,145 +30,74 @@ def _arm_meaning() -> str:
 
 
 WHO: tuple[Column[Participant], ...] = (
-    Column("study", ColumnKind.TEXT, "The study's link name.", lambda p: p.study.slug),
+    Column("study", TEXT, "The study's link name.", "study.slug"),
     Column(
         "participant",
-        ColumnKind.TEXT,
+        TEXT,
         "The participant's code: random, says nothing about the person.",
-        lambda p: p.code,
+        "code",
     ),
     Column(
         "status",
-        ColumnKind.TEXT,
+        TEXT,
         "Where the session stands: consent, memory, teaching, evaluation, done, declined, abandoned or withdrawn.",
         _status,
     ),
-    Column(
-        "arm",
-        ColumnKind.TEXT,
-        _arm_meaning,
-        lambda p: p.arm,
-    ),
-    Column(
-        "ticket", ColumnKind.WHOLE, "The number in the round robin, from 0.", lambda p: p.ticket
-    ),
+    Column("arm", TEXT, _arm_meaning),
+    Column("ticket", WHOLE, "The number in the round robin, from 0."),
 )
 RESULTS: tuple[Column[Participant], ...] = (
+    Column("memory_span", NUMBER, "n̄: the mean memory length of the trials without the shortest."),
+    Column("beta", NUMBER, "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1."),
+    Column("teaching_steps", WHOLE, "How many images the teacher was to show."),
+    Column("unique_examples", WHOLE, "How many different images were shown in teaching."),
     Column(
-        "memory_span",
-        ColumnKind.NUMBER,
-        "n̄: the mean memory length of the trials without the shortest.",
-        lambda p: p.memory_span,
+        "first_seen_accuracy", NUMBER, "Share of right answers at first presentations in teaching."
     ),
-    Column(
-        "beta",
-        ColumnKind.NUMBER,
-        "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1.",
-        lambda p: p.beta,
-    ),
-    Column(
-        "teaching_steps",
-        ColumnKind.WHOLE,
-        "How many images the teacher was to show.",
-        lambda p: p.teaching_steps,
-    ),
-    Column(
-        "unique_examples",
-        ColumnKind.WHOLE,
-        "How many different images were shown in teaching.",
-        lambda p: p.unique_examples,
-    ),
-    Column(
-        "first_seen_accuracy",
-        ColumnKind.NUMBER,
-        "Share of right answers at first presentations in teaching.",
-        lambda p: p.first_seen_accuracy,
-    ),
-    Column(
-        "evaluation_accuracy",
-        ColumnKind.NUMBER,
-        "Share of right answers in the evaluation.",
-        lambda p: p.evaluation_accuracy,
-    ),
-    Column(
-        "teaching_gain",
-        ColumnKind.NUMBER,
-        "evaluation_accuracy − first_seen_accuracy.",
-        lambda p: p.teaching_gain,
-    ),
-    Column("joined_at", ColumnKind.TIME, "When the session was made.", lambda p: p.created_at),
-    Column("consented_at", ColumnKind.TIME, "When the worker agreed.", lambda p: p.consented_at),
-    Column(
-        "teaching_started_at",
-        ColumnKind.TIME,
-        "When the first teaching image was chosen.",
-        lambda p: p.teaching_started_at,
-    ),
-    Column(
-        "evaluation_started_at",
-        ColumnKind.TIME,
-        "When the evaluation images were drawn.",
-        lambda p: p.evaluation_started_at,
-    ),
-    Column("finished_at", ColumnKind.TIME, "When the session ended.", lambda p: p.finished_at),
+    Column("evaluation_accuracy", NUMBER, "Share of right answers in the evaluation."),
+    Column("teaching_gain", NUMBER, "evaluation_accuracy − first_seen_accuracy."),
+    Column("joined_at", TIME, "When the session was made.", "created_at"),
+    Column("consented_at", TIME, "When the worker agreed."),
+    Column("teaching_started_at", TIME, "When the first teaching image was chosen."),
+    Column("evaluation_started_at", TIME, "When the evaluation images were drawn."),
+    Column("finished_at", TIME, "When the session ended."),
     Column(
         "duration_s",
-        ColumnKind.NUMBER,
+        NUMBER,
         "Seconds from consent to the end.",
         lambda p: _seconds(p.consented_at, p.finished_at),
     ),
 )
 SETTING: tuple[Column[Participant], ...] = (
-    Column(
-        "last_seen_at", ColumnKind.TIME, "When the worker was last seen.", lambda p: p.last_seen_at
-    ),
+    Column("last_seen_at", TIME, "When the worker was last seen."),
     Column(
         "first_button",
-        ColumnKind.TEXT,
+        TEXT,
         "The class on the first of the two buttons; the other class is on the second.",
         lambda p: p.classes[0],
     ),
-    Column("study_title", ColumnKind.TEXT, "The study's title.", lambda p: p.study.title),
-    Column("study_seed", ColumnKind.WHOLE, "The study's seed.", lambda p: p.study_as_joined.seed),
-    Column(
-        "dataset",
-        ColumnKind.TEXT,
-        "The name of the data set.",
-        lambda p: p.study_as_joined.dataset.name,
-    ),
+    Column("study_title", TEXT, "The study's title.", "study.title"),
+    Column("study_seed", WHOLE, "The study's seed.", "study_as_joined.seed"),
+    Column("dataset", TEXT, "The name of the data set.", "study_as_joined.dataset.name"),
     Column(
         "dataset_version",
-        ColumnKind.WHOLE,
+        WHOLE,
         "The version of the data set; a data set never changes under its version.",
-        lambda p: p.study_as_joined.dataset.version,
+        "study_as_joined.dataset.version",
     ),
     Column(
         "recruiter",
-        ColumnKind.TEXT,
+        TEXT,
         "Where the worker came from: prolific, mturk, or empty for the plain link.",
-        lambda p: p.recruiter,
     ),
 )
 RECRUITMENT: tuple[Column[Participant], ...] = (
-    Column(
-        "external_id",
-        ColumnKind.TEXT,
-        "The worker's id on the recruitment platform.",
-        lambda p: p.external_id,
-        identifiable=True,
-    ),
-    Column(
-        "external_study",
-        ColumnKind.TEXT,
-        "The platform's id of the study or HIT.",
-        lambda p: p.external_study,
-        identifiable=True,
-    ),
+    Column("external_id", TEXT, "The worker's id on the recruitment platform.", identifiable=True),
+    Column("external_study", TEXT, "The platform's id of the study or HIT.", identifiable=True),
     Column(
         "external_session",
-        ColumnKind.TEXT,
+        TEXT,
         "The platform's id of the session or assignment.",
-        lambda p: p.external_session,
         identifiable=True,
     ),
 )

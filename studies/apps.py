@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class StudiesConfig(AppConfig):
-    name = "studies"
-    verbose_name = "Studies"
