@@ -35,7 +35,8 @@ import re, sys, time
 from pathlib import Path
 import django
 django.setup()
-from analysis.exports import Selection, archive_chunks, table_chunks
+from analysis.exports.archive import archive_chunks
+from analysis.exports.files import Selection, table_chunks
 from studies.models import Study
 
 def peak():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis import stats
-from analysis.charts import figures
+from analysis.charts.figures.distributions import ArmValues, box_plot
 from analysis.charts.svg import svg
 from analysis.charts.words import (
     UNKNOWN,
@@ -96,11 +96,11 @@ def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
 
 
 def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
-    return figures.box_plot(
+    return box_plot(
         title="Expected teaching gain by teacher",
         axis="teaching gain, points",
         arms=[
-            figures.ArmValues(teacher_title(arm), values, stats.summarise(values))
+            ArmValues(teacher_title(arm), values, stats.summarise(values))
             for arm, values in gains.items()
         ],
         show_tick=signed_tick,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from analysis.charts.figures import ArmAccuracies, ArmValues, accuracy_plot, box_plot
+from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
+from analysis.charts.figures.distributions import ArmValues, box_plot
 from analysis.charts.words import signed_points, signed_tick
 from analysis.stats import SampleSummary, summarise
 

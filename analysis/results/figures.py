@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis import stats
-from analysis.charts import figures
+from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
+from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
+from analysis.charts.figures.curves import ArmCurves, StepAccuracy, curve_plot
+from analysis.charts.figures.distributions import ArmValues, box_plot, histogram
+from analysis.charts.figures.scatter import ArmPoints, scatter
+from analysis.charts.figures.times import ArmTimes, times_plot
 from analysis.charts.shapes import Drawing
 from analysis.charts.svg import svg, svg_file
 from analysis.charts.words import (
@@ -17,7 +22,7 @@ from analysis.charts.words import (
     signed_points,
     signed_tick,
 )
-from analysis.exports import cell
+from analysis.exports.formats import cell
 from teaching.teachers import teacher_title
 
 from .numbers import TIME_CLASS_MS, Numbers, Person
@@ -64,9 +69,9 @@ FORMS = {
 }
 
 
-def arm_values(numbers: Numbers, measure: str) -> list[figures.ArmValues]:
+def arm_values(numbers: Numbers, measure: str) -> list[ArmValues]:
     return [
-        figures.ArmValues(teacher_title(arm), values, stats.summarise(values))
+        ArmValues(teacher_title(arm), values, stats.summarise(values))
         for arm in numbers.arms
         for values in [numbers.values(arm, measure)]
     ]
@@ -84,7 +89,7 @@ def gain_figure(numbers: Numbers) -> StudyFigure:
         title,
         "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
         "interquartile ranges; the diamond is the mean with its 95 % interval, and the signed number its value.",
-        figures.box_plot(
+        box_plot(
             title=title,
             axis="teaching gain, points",
             arms=arm_values(numbers, "teaching_gain"),
@@ -100,7 +105,7 @@ def gain_figure(numbers: Numbers) -> StudyFigure:
 def accuracy_figure(numbers: Numbers) -> StudyFigure:
     title = "First-seen and evaluation accuracy"
     arms = [
-        figures.ArmAccuracies(
+        ArmAccuracies(
             teacher_title(arm),
             stats.summarise(numbers.values(arm, "first_seen_accuracy")),
             stats.summarise(numbers.values(arm, "evaluation_accuracy")),
@@ -118,7 +123,7 @@ def accuracy_figure(numbers: Numbers) -> StudyFigure:
     caption = (
         "Means with 95 % intervals; the distance from the upper to the lower mark is the gain."
     )
-    return StudyFigure("accuracy", title, caption, figures.accuracy_plot(title, arms), header, rows)
+    return StudyFigure("accuracy", title, caption, accuracy_plot(title, arms), header, rows)
 
 
 def with_limits(summary: stats.SampleSummary) -> list[Cell]:
@@ -130,9 +135,7 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
 def curve_figure(numbers: Numbers) -> StudyFigure:
     title = "Learning curves"
     arms = [
-        figures.ArmCurves(
-            teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True)
-        )
+        ArmCurves(teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True))
         for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
@@ -146,20 +149,20 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
         title,
         f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
         "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing.",
-        figures.curve_plot(title, arms),
+        curve_plot(title, arms),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
     )
 
 
-def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[figures.StepAccuracy]:
+def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[StepAccuracy]:
     totals: dict[int, tuple[int, int]] = {}
     for (owner, step, is_first), (right, n) in numbers.answers.steps.items():
         if owner == arm and (is_first or not only_first):
             right_before, n_before = totals.get(step, (0, 0))
             totals[step] = (right_before + right, n_before + n)
     return [
-        figures.StepAccuracy(step, n, right / n, interval)
+        StepAccuracy(step, n, right / n, interval)
         for step, (right, n) in sorted(totals.items())
         if (interval := stats.wilson_interval(right, n))
     ]
@@ -176,7 +179,7 @@ def memory_figure(numbers: Numbers) -> StudyFigure:
         "memory",
         title,
         f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
-        figures.histogram(title, "memory span (mean length restored)", counts),
+        histogram(title, "memory span (mean length restored)", counts),
         ("memory_span", "participants"),
         counts,
     )
@@ -191,17 +194,14 @@ def mean_words(spans: Sequence[float]) -> str:
 
 def gain_by_memory_figure(numbers: Numbers) -> StudyFigure:
     title = "Teaching gain against memory"
-    arms = [
-        figures.ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm)))
-        for arm in numbers.arms
-    ]
+    arms = [ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm))) for arm in numbers.arms]
     fields = ("code", "arm", "memory_span", "teaching_gain")
     return StudyFigure(
         "gain-by-memory",
         title,
         "Every mark is a participant, shifted a little sideways where many share a span. "
         + correlation_words([point for arm in arms for point in arm.points]),
-        figures.scatter(title, "memory span (mean length restored)", "teaching gain, points", arms),
+        scatter(title, "memory span (mean length restored)", "teaching gain, points", arms),
         ("participant", *fields[1:]),
         person_rows(numbers, *fields),
     )
@@ -230,7 +230,7 @@ def unique_figure(numbers: Numbers) -> StudyFigure:
         "unique-examples",
         title,
         "How many different images each participant saw: fewer than the number of steps where images were repeated.",
-        figures.box_plot(
+        box_plot(
             title=title,
             axis="different images",
             arms=arm_values(numbers, "unique_examples"),
@@ -253,10 +253,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
     def row(arm: str, truth: int) -> tuple[int, int]:
         return count(arm, truth, -1), count(arm, truth, 1)
 
-    arms = [
-        figures.ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1)))
-        for arm in numbers.arms
-    ]
+    arms = [ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1))) for arm in numbers.arms]
     rows: list[list[Cell]] = [
         [arm, dataset.class_name(truth), dataset.class_name(answer), count(arm, truth, answer)]
         for arm in numbers.arms
@@ -268,7 +265,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
         "confusion",
         title,
         "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",
-        figures.confusion_plot(title, names, arms),
+        confusion_plot(title, names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
     )
@@ -277,9 +274,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
 def times_figure(numbers: Numbers) -> StudyFigure:
     title = "Response times"
     rows = [
-        figures.ArmTimes(
-            teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ()))
-        )
+        ArmTimes(teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ())))
         for arm in numbers.arms
         for stage in STAGES
     ]
@@ -293,7 +288,7 @@ def times_figure(numbers: Numbers) -> StudyFigure:
         title,
         "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
         f"answers, counted in bins of {TIME_CLASS_MS} ms.",
-        figures.times_plot(title, rows),
+        times_plot(title, rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
     )

@@ -11,7 +11,8 @@ from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.exports import FORMATS, TABLES
+from analysis.exports.formats import FORMATS
+from analysis.exports.tables import TABLES
 from desk.downloads import page as downloads
 from studies.errors import SessionError
 from studies.models import Participant, ParticipantQuerySet, Study

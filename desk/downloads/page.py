@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from analysis.exports import (
-    FORMATS,
-    TABLES,
+from analysis.exports.archive import archive_chunks
+from analysis.exports.files import (
     Selection,
-    archive_chunks,
     archive_name,
     gain_csv,
     gain_name,
     table_chunks,
     table_name,
 )
+from analysis.exports.formats import FORMATS
+from analysis.exports.tables import TABLES
 from desk.base.filter_links import filter_links, query_of
 from desk.base.pages import Page, study_page
 from studies import audit

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from analysis.exports import cell
+from analysis.exports.formats import cell
 from studies.models import Participant, Study
 
 from .bonus import BonusPlan, Payee

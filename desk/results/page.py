@@ -11,7 +11,7 @@ from studies.models import Study
 def results(request: HttpRequest, study: Study) -> HttpResponse:
     """What came of a study so far."""
     # The statistics take a second to load, which no other page should wait for.
-    from analysis.results import results_page
+    from analysis.results.page import results_page
 
     purpose = purpose_of(request)
     context = results_page(study, purpose) | {
@@ -22,7 +22,8 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
-    from analysis.results import FIGURES, gather
+    from analysis.results.figures import FIGURES
+    from analysis.results.numbers import gather
 
     return figure_file(study, FIGURES, key, form, lambda: gather(study, purpose_of(request)))
 

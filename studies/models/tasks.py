@@ -31,10 +31,6 @@ class Task(models.Model):
     def __str__(self) -> str:
         return f"{self.participant_id}: task {self.position}"
 
-    @property
-    def is_answered(self) -> bool:
-        return self.answered_at is not None
-
     def mark_answered(self, response_ms: float | None) -> None:
         self.answered_at = timezone.now()
         self.response_ms = response_ms
@@ -58,9 +54,6 @@ class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
             raise self.model.DoesNotExist
         return rows
 
-    def with_class_names(self) -> Self:
-        return self.select_related("example__dataset").defer("example__dataset__insight")
-
 
 class LabelTask(Task):
     """A task that is answered with a class: one image of teaching or of the evaluation."""
@@ -79,10 +72,6 @@ class LabelTask(Task):
                 condition=Q(answer__isnull=True) | Q(answer__in=[-1, 1]), name="%(class)s_answer"
             ),
         ]
-
-    @property
-    def answer_name(self) -> str:
-        return self.example.dataset.class_name(self.answer) if self.answer else ""
 
     def take_answer(self, label: int, response_ms: float | None) -> None:
         self.answer = label

@@ -8,8 +8,9 @@ from django.core.exceptions import ValidationError
 from django.template import Context, Template
 from django.test import Client
 
-from analysis.exports import TABLES, Selection, gain_csv, table_chunks
-from analysis.results import gather
+from analysis.exports.files import Selection, gain_csv, table_chunks
+from analysis.exports.tables import TABLES
+from analysis.results.numbers import gather
 from desk.models import Decision
 from desk.payment.bonus import bonus_plan
 from desk.quality.exclusion import exclude, include

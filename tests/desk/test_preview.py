@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from analysis.exports import gain_csv
+from analysis.exports.files import gain_csv
 from desk.preview import sessions as previews
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from teaching.engine import TEACHERS

@@ -13,7 +13,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.results import FIGURES, FORMS, WHAT_GAIN_REWARDS, analyse, gather, results_page
+from analysis.results.analysis import analyse
+from analysis.results.figures import FIGURES, FORMS
+from analysis.results.numbers import gather
+from analysis.results.page import WHAT_GAIN_REWARDS, results_page
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study, StudyShare, StudyVersion
 from teaching.models import TeachingStep

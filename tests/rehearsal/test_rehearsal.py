@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analysis.exports import gain_csv
+from analysis.exports.files import gain_csv
 from rehearsal.bots import Bot, FeatureLookup, NoFeatures
 from rehearsal.forecast import POPULATION, SimulatedStudy, forecast
 from rehearsal.http import Client as ServerClient

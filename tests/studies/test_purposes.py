@@ -4,7 +4,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from analysis.exports import gain_csv
+from analysis.exports.files import gain_csv
 from studies.invitations import SALT, invitation, purpose_of
 from studies.models import Participant, Study
 from tests.builders import make_study

@@ -7,8 +7,8 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from analysis.exports import Selection, table_chunks
-from analysis.results import results_page
+from analysis.exports.files import Selection, table_chunks
+from analysis.results.page import results_page
 from evaluation.models import EvaluationItem
 from evaluation.stage import EvaluationStage, draw_images, with_checks
 from studies.models import Example, Participant, Study

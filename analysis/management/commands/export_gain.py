@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.exports import gain_csv, gain_name
+from analysis.exports.files import gain_csv, gain_name
 from studies import audit
 from studies.models import AuditEntry, Study
 

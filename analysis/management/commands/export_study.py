@@ -7,15 +7,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from analysis.exports import (
-    FORMATS,
-    TABLES,
-    Selection,
-    archive_chunks,
-    archive_name,
-    table_chunks,
-    table_name,
-)
+from analysis.exports.archive import archive_chunks
+from analysis.exports.files import Selection, archive_name, table_chunks, table_name
+from analysis.exports.formats import FORMATS
+from analysis.exports.tables import TABLES
 from studies import audit
 from studies.models import AuditEntry, Study
 

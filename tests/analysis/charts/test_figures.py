@@ -5,7 +5,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from analysis.charts import axes, figures
+from analysis.charts import axes
+from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
+from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
+from analysis.charts.figures.curves import ArmCurves, StepAccuracy, curve_plot
+from analysis.charts.figures.distributions import ArmValues, box_plot, histogram
+from analysis.charts.figures.scatter import ArmPoints, scatter
+from analysis.charts.figures.times import ArmTimes, times_plot
 from analysis.charts.pdf import pdf
 from analysis.charts.shapes import Circle, Drawing, Path, Rect, Text
 from analysis.charts.styles import attributes
@@ -18,12 +24,12 @@ SVG = "{http://www.w3.org/2000/svg}"
 NASTY = "<b>\"&'</b>"
 
 
-def arm(name: str, values: tuple[float, ...]) -> figures.ArmValues:
-    return figures.ArmValues(name, values, summarise(values))
+def arm(name: str, values: tuple[float, ...]) -> ArmValues:
+    return ArmValues(name, values, summarise(values))
 
 
-def gain_plot(*arms: figures.ArmValues) -> Drawing:
-    return figures.box_plot(
+def gain_plot(*arms: ArmValues) -> Drawing:
+    return box_plot(
         title="Teaching gain",
         axis="gain",
         arms=arms,
@@ -41,8 +47,8 @@ def texts(drawing: Drawing) -> list[str]:
     return [shape.text for shape in drawing.shapes if isinstance(shape, Text)]
 
 
-def step(number: int, right: int, n: int) -> figures.StepAccuracy:
-    return figures.StepAccuracy(number, n, right / n, wilson_interval(right, n))
+def step(number: int, right: int, n: int) -> StepAccuracy:
+    return StepAccuracy(number, n, right / n, wilson_interval(right, n))
 
 
 SOME = tuple(place / 20 - 0.2 for place in range(9))
@@ -52,32 +58,24 @@ ALL_FIGURES = {
     "box of nobody": gain_plot(arm("JEDI", ()), arm("RT", ())),
     "box without arms": gain_plot(),
     "box of one value": gain_plot(arm("JEDI", (0.3,) * 7)),
-    "accuracy": figures.accuracy_plot(
-        "A", [figures.ArmAccuracies("JEDI", summarise(SOME), summarise((0.9,)))]
-    ),
-    "accuracy of nobody": figures.accuracy_plot(
-        "A", [figures.ArmAccuracies("JEDI", summarise(()), summarise(()))]
-    ),
-    "curves": figures.curve_plot(
-        "C", [figures.ArmCurves("JEDI", CURVE, CURVE[:3]), figures.ArmCurves("RT", [], [])]
-    ),
-    "curves of nobody": figures.curve_plot("C", []),
-    "histogram": figures.histogram("H", "n", [(4.0, 3), (4.5, 0), (5.0, 1)]),
-    "histogram of one": figures.histogram("H", "n", [(4.0, 3)]),
-    "histogram of nobody": figures.histogram("H", "n", []),
-    "scatter": figures.scatter("S", "x", "y", [figures.ArmPoints("JEDI", [(4.0, 0.1)])]),
-    "scatter of nobody": figures.scatter("S", "x", "y", []),
-    "confusion": figures.confusion_plot(
-        "K", (NASTY, "domestic"), [figures.ArmConfusion("JEDI", ((8, 2), (0, 0)))]
-    ),
-    "times": figures.times_plot(
+    "accuracy": accuracy_plot("A", [ArmAccuracies("JEDI", summarise(SOME), summarise((0.9,)))]),
+    "accuracy of nobody": accuracy_plot("A", [ArmAccuracies("JEDI", summarise(()), summarise(()))]),
+    "curves": curve_plot("C", [ArmCurves("JEDI", CURVE, CURVE[:3]), ArmCurves("RT", [], [])]),
+    "curves of nobody": curve_plot("C", []),
+    "histogram": histogram("H", "n", [(4.0, 3), (4.5, 0), (5.0, 1)]),
+    "histogram of one": histogram("H", "n", [(4.0, 3)]),
+    "histogram of nobody": histogram("H", "n", []),
+    "scatter": scatter("S", "x", "y", [ArmPoints("JEDI", [(4.0, 0.1)])]),
+    "scatter of nobody": scatter("S", "x", "y", []),
+    "confusion": confusion_plot("K", (NASTY, "domestic"), [ArmConfusion("JEDI", ((8, 2), (0, 0)))]),
+    "times": times_plot(
         "T",
         [
-            figures.ArmTimes("JEDI", "teaching", Box(0.2, 0.5, 0.8, 1.1, 2.4)),
-            figures.ArmTimes("JEDI", "evaluation", None),
+            ArmTimes("JEDI", "teaching", Box(0.2, 0.5, 0.8, 1.1, 2.4)),
+            ArmTimes("JEDI", "evaluation", None),
         ],
     ),
-    "times of nobody": figures.times_plot("T", []),
+    "times of nobody": times_plot("T", []),
 }
 
 
@@ -171,20 +169,18 @@ def test_the_same_numbers_give_the_same_drawing():
 
 def test_steps_with_few_answers_are_not_drawn():
     few = [step(1, 1, 4), step(2, 2, 4)]
-    drawing = figures.curve_plot("C", [figures.ArmCurves("JEDI", few, few)])
+    drawing = curve_plot("C", [ArmCurves("JEDI", few, few)])
     assert any("fewer than" in text for text in texts(drawing))
 
 
 def test_first_seen_marks_show_where_images_came_again():
     first = [step(number, 3, 6) for number in range(4, 10)]
-    drawing = figures.curve_plot("C", [figures.ArmCurves("JEDI", CURVE, CURVE[:3] + first)])
+    drawing = curve_plot("C", [ArmCurves("JEDI", CURVE, CURVE[:3] + first)])
     assert len(styled(drawing, "thin")) == len(first)
 
 
 def test_a_confusion_shows_shares_and_counts():
-    drawing = figures.confusion_plot(
-        "K", ("wild", "domestic"), [figures.ArmConfusion("JEDI", ((8, 2), (5, 15)))]
-    )
+    drawing = confusion_plot("K", ("wild", "domestic"), [ArmConfusion("JEDI", ((8, 2), (5, 15)))])
     assert {"80 %", "20 %", "25 %", "75 %", "8", "2", "5", "15"} <= set(texts(drawing))
 
 

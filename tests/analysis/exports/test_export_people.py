@@ -8,14 +8,9 @@ import zipfile
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.exports import (
-    TABLES,
-    Selection,
-    archive_chunks,
-    archive_name,
-    table_chunks,
-    table_name,
-)
+from analysis.exports.archive import archive_chunks
+from analysis.exports.files import Selection, archive_name, table_chunks, table_name
+from analysis.exports.tables import TABLES
 from studies.models import AuditEntry, Participant, SessionEvent, Study
 from studies.models.versions import configuration_hash
 from tests.builders import make_dataset, make_study

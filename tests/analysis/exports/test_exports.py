@@ -23,20 +23,13 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports import (
-    FORMATS,
-    TABLES,
-    Selection,
-    archive_chunks,
-    archive_name,
-    cell,
-    files,
-    table_chunks,
-    table_name,
-)
+from analysis.exports import files
+from analysis.exports.archive import archive_chunks
 from analysis.exports.codebook import codebook_csv, codebook_markdown
 from analysis.exports.column import ColumnKind
-from analysis.exports.formats import json_value
+from analysis.exports.files import Selection, archive_name, table_chunks, table_name
+from analysis.exports.formats import FORMATS, cell, json_value
+from analysis.exports.tables import TABLES
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies.models import AuditEntry, Participant, SessionEvent, Study, StudyShare, StudyVersion
@@ -497,7 +490,8 @@ import base64, sys
 import django
 django.setup()
 from django.db import DatabaseError, connections
-from analysis.exports import Selection, archive_chunks
+from analysis.exports.archive import archive_chunks
+from analysis.exports.files import Selection
 from analysis.exports.snapshot import snapshot
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 

@@ -11,7 +11,8 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports import cell, gain_csv
+from analysis.exports.files import gain_csv
+from analysis.exports.formats import cell
 from studies.models import Participant, Study, StudyShare
 from tests.builders import make_study
 from tests.worker import Worker
