@@ -27,7 +27,9 @@ from PIL import Image
 
 from datasets.checks.shortcuts import ImageCues, check_shortcuts
 from datasets.checks.target import cross_validated_accuracy, neighbour_accuracy
-from datasets.extractors import EXTRACTORS, Describer, Description, describe_all, described
+from datasets.extractors.base import Describer, Description
+from datasets.extractors.parallel import describe_all, described
+from datasets.extractors.registry import EXTRACTORS
 
 SIDE = 320
 # Images that are enough to time one core.

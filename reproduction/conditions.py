@@ -50,12 +50,28 @@ class Condition:
         return self.title.removeprefix("JEDI ")
 
     @property
+    def both_readings(self) -> Sequence[Condition | None]:
+        """The conditions of a table's row: chance has no argmin, and a bound belongs to a window alone."""
+        if self.teacher in ("rt", "sgd"):
+            return [self, self]
+        if self.cap is not None:
+            return [None, self]
+        return [Condition(self.teacher, self.beta, reading) for reading in READINGS]
+
+    @property
     def window(self) -> int:
         """The repeat window in force."""
         if self.reading == PLAIN or self.teacher in ("rt", "sgd"):
             return 0
         rule = JEDI(beta=self.beta if self.teacher == "jedi" else 0.0).default_window()
         return rule if self.cap is None else min(rule, self.cap)
+
+
+def under_both_readings(random: str, betas: Sequence[float]) -> list[Condition]:
+    """A random teacher, then IMT and the JEDIs of some β as the paper prints them and with the window."""
+    imt = [Condition("imt", reading=reading) for reading in READINGS]
+    jedi = [Condition("jedi", beta, reading) for beta in betas for reading in READINGS]
+    return [Condition(random), *imt, *jedi]
 
 
 def cell_of(data_set: str, condition: Condition) -> str:

@@ -41,7 +41,7 @@ PREDICTED = ("rt", "tracked")
 class Estimators(TaughtExperiment):
     """Every teacher gets the same learners, told the same β and η₀, and shows as many examples.
 
-    conviction: the root mean square of a learner's first margins wᵀx over the pool, where its kind does not say.
+    The conviction is that of learners whose kind does not say another.
     """
 
     name: ClassVar[str] = "estimators"
@@ -53,9 +53,6 @@ class Estimators(TaughtExperiment):
     @staticmethod
     def add_arguments(parser: ArgumentParser) -> None:
         TaughtExperiment.add_arguments(parser)
-        parser.add_argument(
-            "--conviction", type=float, help="how firm the first opinions are, as a margin (0.1)"
-        )
         parser.add_argument(
             "--kinds", nargs="+", metavar="KIND", help=f"of {', '.join(k.name for k in KINDS)}"
         )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.charts.words import UNKNOWN, with_minus
-from analysis.stats import summarise
 
 from .belief_report import belief_parts
 from .experiment import Results
@@ -14,9 +13,8 @@ from .figures import Dots, dot_plot
 from .kinds import FITS, OFF, OPINIONS, OTHER, LearnerKind
 from .material import Material
 from .report import Data, Figure, ReportTable, Section
-from .shares import DistanceCovered
 from .summaries import with_interval
-from .verdicts import BARS, Verdict, cell_name, verdict
+from .verdicts import BARS, DistanceCovered, Verdict, cell_name, verdict
 
 if TYPE_CHECKING:
     from .estimators import Estimators
@@ -137,44 +135,44 @@ def _material(
     experiment: Estimators, results: Results, material: Material, found: list[Verdict]
 ) -> Section:
     kinds = [one.kind for one in found]
+    means = [_means(results, material, kind) for kind in kinds]
     tables, figures = belief_parts(results, material, kinds)
     return Section(
         material.title,
-        [experiment.about(material), *([material.note] if material.note else [])],
-        [_accuracies(results, material, kinds), _verdicts(material, found), *tables],
-        [_dots(results, material, kinds), *figures],
+        experiment.about(material),
+        [_accuracies(results, material, kinds, means), _verdicts(material, found), *tables],
+        [_dots(material, means), *figures],
     )
 
 
-def _accuracies(results: Results, material: Material, kinds: Sequence[LearnerKind]) -> ReportTable:
-    cells = {
-        (kind.name, teacher): results.of(cell_name(material.title, kind.name, teacher))
-        for kind in kinds
-        for teacher in TITLES
-    }
+def _means(results: Results, material: Material, kind: LearnerKind) -> Dots:
+    """The evaluation accuracies of one kind of learner, in percent, by teacher."""
+    cells = [cell_name(material.title, kind.name, teacher) for teacher in TITLES]
+    return Dots(kind.title, [results.summary(one, "evaluation", factor=100) for one in cells])
+
+
+def _accuracies(
+    results: Results, material: Material, kinds: Sequence[LearnerKind], means: Sequence[Dots]
+) -> ReportTable:
     measures = ("evaluation", "first_seen", "unique")
     return ReportTable(
         title="Evaluation accuracy",
         header=["", *TITLES.values()],
-        rows=[
-            [kind.title, *(_percent(cells[kind.name, teacher]) for teacher in TITLES)]
-            for kind in kinds
-        ],
+        rows=[[row.name, *(with_interval(mean, 1) for mean in row.means)] for row in means],
         caption="Means over the learners, in percent, with 95 % bootstrap intervals.",
         data=Data(
             f"estimators-{material.slug}",
             ["kind", "teacher", "learner", *measures],
             [
-                [kind, teacher, learner, *(row[name] for name in measures)]
-                for (kind, teacher), rows in cells.items()
-                for learner, row in enumerate(rows)
+                [kind.name, teacher, learner, *(row[name] for name in measures)]
+                for kind in kinds
+                for teacher in TITLES
+                for learner, row in enumerate(
+                    results.of(cell_name(material.title, kind.name, teacher))
+                )
             ],
         ),
     )
-
-
-def _percent(rows: Iterable[dict[str, float]]) -> str:
-    return with_interval(summarise([100 * row["evaluation"] for row in rows]), 1)
 
 
 def _verdicts(material: Material, found: Sequence[Verdict]) -> ReportTable:
@@ -202,24 +200,7 @@ def _verdicts(material: Material, found: Sequence[Verdict]) -> ReportTable:
     )
 
 
-def _dots(results: Results, material: Material, kinds: Sequence[LearnerKind]) -> Figure:
-    rows = [
-        Dots(
-            kind.title,
-            [
-                summarise(
-                    [
-                        100 * value
-                        for value in results.values(
-                            cell_name(material.title, kind.name, teacher), "evaluation"
-                        )
-                    ]
-                )
-                for teacher in TITLES
-            ],
-        )
-        for kind in kinds
-    ]
+def _dots(material: Material, rows: Sequence[Dots]) -> Figure:
     return Figure(
         dot_plot("Evaluation accuracy", "evaluation accuracy, %", list(TITLES.values()), rows),
         "Means over the learners with 95 % intervals, by kind of learner and teacher.",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from .report import Section
+from analysis.stats import SampleSummary, summarise
+
+from .report import Data, Section
 
 # What a unit of work leaves: numbers, words and lists of numbers, as JSON has them.
 ResultRow = dict[str, Any]
@@ -50,6 +52,19 @@ class Results:
         """One number of every row of a condition."""
         return [float(row[name]) for row in self.of(cell)]
 
+    def summary(self, cell: str, name: str, *, factor: float = 1.0) -> SampleSummary:
+        """The mean of one number over a condition, with its interval; a factor of 100 makes a share percent."""
+        return summarise([factor * value for value in self.values(cell, name)])
+
+    def data(self, name: str, cells: Collection[str], numbers: Sequence[str], whose: str) -> Data:
+        """Some numbers of every row of some conditions, for a CSV file that calls the seeds `whose`."""
+        rows = [
+            [unit.cell, unit.seed, *(row[number] for number in numbers)]
+            for unit, row in self.rows.items()
+            if unit.cell in cells
+        ]
+        return Data(name, ["condition", whose, *numbers], rows)
+
     def curves(self, cell: str, name: str) -> list[list[float]]:
         """One list of numbers of every row of a condition."""
         return [row[name] for row in self.of(cell)]
@@ -80,9 +95,13 @@ class Experiment(ABC):
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Self:
         """Make the experiment from parsed options; what was left out keeps its default."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        given = {name: value for name, value in options.items() if name in names}
-        return cls(**{name: value for name, value in given.items() if value is not None})
+        given = {field.name: options.get(field.name) for field in dataclasses.fields(cls)}
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in given.items()
+            if value is not None
+        }
+        return cls(**fields)
 
     def prepared(self, folder: Path) -> Self:
         """The experiment with everything at hand that its units read, made in the folder where it is not."""

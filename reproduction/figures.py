@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -35,21 +36,8 @@ MARGIN = 20.0
 MARKS_PER_CURVE = 5
 
 
-@dataclass(frozen=True)
-class Phase:
-    """Steps first … last of a teaching sequence, in the paper's colours."""
-
-    name: str
-    first: int
-    last: int
-
-
-PHASES = (
-    Phase("1–100", 1, 100),
-    Phase("101–200", 101, 200),
-    Phase("201–300", 201, 300),
-    Phase("301–500", 301, 500),
-)
+# The last step of each phase of a teaching sequence, in the paper's colours.
+PHASES = {"1–100": 100, "101–200": 200, "201–300": 300, "301–500": 500}
 
 
 def convergence_plot(
@@ -196,16 +184,23 @@ def phase_scatter(
     across = AxisScale(-reach, reach, LEFT, LEFT + side)
     upward = AxisScale(-reach, reach, top + side, top)
     values = [at for at in ticks(-reach, reach) if abs(at) <= reach]
+    places: list[Point] = [(across(x), upward(y)) for x, y in features]
     shapes: list[Shape] = [
         *value_axis(upward, values, LEFT + side, plain),
         *bottom_axis(across, values, top, top + side, plain),
         *_phase_legend(),
         *(
-            _class_mark(across(x), upward(y), label)
-            for (x, y), label in zip(features, labels, strict=True)
+            _class_mark(point, label, 2.2, 3.8, "class-plus" if label > 0 else "class-minus")
+            for point, label in zip(places, labels, strict=True)
         ),
         _plane(target, across, upward, reach),
-        *_phase_marks(features, labels, first_phases(chosen, stride), across, upward),
+        # Late phases first, so that the early ones lie on top.
+        *(
+            _class_mark(places[example], labels[example], 3.6, 6.4, f"solid phase-{number + 1}")
+            for example, number in sorted(
+                first_phases(chosen, stride).items(), key=lambda pair: -pair[1]
+            )
+        ),
     ]
     return Drawing(WIDTH, top + side + 26, title, shapes)
 
@@ -213,49 +208,30 @@ def phase_scatter(
 def first_phases(chosen: Sequence[int], stride: int = 1) -> dict[int, int]:
     """For every example among every `stride`-th step, the number of the phase that showed it first."""
     phases: dict[int, int] = {}
+    *ends, _ = PHASES.values()
     for step in range(1, len(chosen) + 1, stride):
-        number = next(
-            i for i, phase in enumerate(PHASES) if step <= phase.last or phase is PHASES[-1]
-        )
-        phases.setdefault(chosen[step - 1], number)
+        phases.setdefault(chosen[step - 1], bisect_left(ends, step))
     return phases
 
 
 def _phase_legend() -> list[Shape]:
     width = (WIDTH - LEFT - RIGHT) / len(PHASES)
     shapes: list[Shape] = []
-    for number, phase in enumerate(PHASES):
+    for number, name in enumerate(PHASES):
         x = LEFT + width * number
         shapes += [
             Circle(x + 5, 8, 4, f"solid phase-{number + 1}"),
-            Text(x + 14, 12, phase.name, "tick"),
+            Text(x + 14, 12, name, "tick"),
         ]
     return shapes
 
 
-def _class_mark(x: float, y: float, label: float) -> Shape:
+def _class_mark(point: Point, label: float, radius: float, side: float, style: str) -> Shape:
+    """A circle for +1, a square for −1."""
+    x, y = point
     if label > 0:
-        return Circle(x, y, 2.2, "class-plus")
-    return Rect(x - 1.9, y - 1.9, 3.8, 3.8, "class-minus")
-
-
-def _phase_marks(
-    features: FloatArray,
-    labels: FloatArray,
-    phases: dict[int, int],
-    across: AxisScale,
-    upward: AxisScale,
-) -> list[Shape]:
-    """Late phases first, so that the early ones lie on top."""
-    shapes: list[Shape] = []
-    for example, number in sorted(phases.items(), key=lambda pair: -pair[1]):
-        x, y = across(features[example, 0]), upward(features[example, 1])
-        style = f"solid phase-{number + 1}"
-        if labels[example] > 0:
-            shapes.append(Circle(x, y, 3.6, style))
-        else:
-            shapes.append(Rect(x - 3.2, y - 3.2, 6.4, 6.4, style))
-    return shapes
+        return Circle(x, y, radius, style)
+    return Rect(x - side / 2, y - side / 2, side, side, style)
 
 
 def _plane(target: FloatArray, across: AxisScale, upward: AxisScale, reach: float) -> Shape:

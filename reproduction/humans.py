@@ -56,9 +56,6 @@ class Humans(TaughtExperiment):
     def add_arguments(parser: ArgumentParser) -> None:
         TaughtExperiment.add_arguments(parser)
         parser.add_argument(
-            "--conviction", type=float, help="how firm the first opinions are, as a margin (0.3)"
-        )
-        parser.add_argument(
             "--bernoulli", action="store_true", help="answers are drawn by belief, not by its side"
         )
         parser.add_argument("--span", type=float, help="mean memory span n̄ (5.5)")

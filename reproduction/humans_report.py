@@ -16,7 +16,7 @@ from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of
 from .experiment import Results
 from .material import Material
 from .report import Data, Figure, ReportTable, Section
-from .summaries import with_interval
+from .summaries import points_between, with_interval
 
 if TYPE_CHECKING:
     from .humans import Humans
@@ -56,10 +56,9 @@ def sections(experiment: Humans, results: Results) -> list[Section]:
 
 
 def _material(experiment: Humans, results: Results, material: Material) -> Section:
-    sentences = [experiment.about(material), _order(results, material)]
     return Section(
         material.title,
-        [*sentences, material.note] if material.note else sentences,
+        [*experiment.about(material), _order(results, material)],
         [_table(results, material), _differences(results, material)],
         [
             _gain_figure(results, material, DEFAULT, WINDOW),
@@ -70,7 +69,7 @@ def _material(experiment: Humans, results: Results, material: Material) -> Secti
 
 
 def _summary(results: Results, material: Material, arm: Condition, name: str) -> SampleSummary:
-    return summarise(results.values(cell_of(material.title, arm), name))
+    return results.summary(cell_of(material.title, arm), name)
 
 
 def _order(results: Results, material: Material) -> str:
@@ -97,27 +96,28 @@ def _table(results: Results, material: Material) -> ReportTable:
         header=["", "reading", "images", "different", "first seen", "evaluation", "teaching gain"],
         rows=[_row(results, material, arm) for arm in ARMS],
         caption="Means over the workers, in percent, with 95 % bootstrap intervals.",
-        data=Data(
+        data=results.data(
             f"humans-{material.slug}",
-            ["condition", "worker", *MEASURES],
-            [
-                [unit.cell, unit.seed, *(row[name] for name in MEASURES)]
-                for unit, row in results.rows.items()
-                if unit.cell in {cell_of(material.title, arm) for arm in ARMS}
-            ],
+            {cell_of(material.title, arm) for arm in ARMS},
+            MEASURES,
+            whose="worker",
         ),
     )
 
 
 def _row(results: Results, material: Material, arm: Condition) -> list[str]:
     cell = cell_of(material.title, arm)
-    reading = READINGS[arm.reading] if arm.teacher in ("imt", "jedi") else ""
     counts = [f"{_summary(results, material, arm, name).mean:.1f}" for name in ("steps", "unique")]
     shares = [
-        with_interval(summarise([100 * value for value in results.values(cell, name)]), 1)
+        with_interval(results.summary(cell, name, factor=100), 1)
         for name in ("first_seen", "evaluation", "gain")
     ]
-    return [arm.title, reading, *counts, *shares]
+    return [*_named(arm), *counts, *shares]
+
+
+def _named(arm: Condition) -> list[str]:
+    """The teacher and, where there are two, which reading."""
+    return [arm.title, READINGS[arm.reading] if arm.teacher in ("imt", "jedi") else ""]
 
 
 def _differences(results: Results, material: Material) -> ReportTable:
@@ -127,8 +127,7 @@ def _differences(results: Results, material: Material) -> ReportTable:
         header=["", "reading", "evaluation", "teaching gain"],
         rows=[
             [
-                arm.title,
-                READINGS[arm.reading] if arm.teacher in ("imt", "jedi") else "",
+                *_named(arm),
                 *(
                     with_interval(summarise(_less(results, material, arm, name)), 1)
                     for name in ("evaluation", "gain")
@@ -157,9 +156,8 @@ def _differences(results: Results, material: Material) -> ReportTable:
 
 def _less(results: Results, material: Material, arm: Condition, name: str) -> list[float]:
     """JEDI less another, worker by worker, in percentage points."""
-    jedi = results.values(cell_of(material.title, JEDI), name)
-    other = results.values(cell_of(material.title, arm), name)
-    return [100 * (a - b) for a, b in zip(jedi, other, strict=True)]
+    jedi, other = (results.values(cell_of(material.title, one), name) for one in (JEDI, arm))
+    return points_between(jedi, other)
 
 
 def _gain_figure(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -42,8 +41,6 @@ def worked(
         for unit in units:
             yield unit, experiment.run(unit.cell, unit.seed)
         return
-    # Before the processes start and load NumPy: more threads than processes fight over the cores.
-    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
     with process_pool(processes) as pool:
         futures = {pool.submit(experiment.run, unit.cell, unit.seed): unit for unit in units}
         try:
@@ -53,5 +50,3 @@ def worked(
             raise BadExperiment(
                 "A process of the run was killed. Run the same command again to go on."
             ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import CONFIDENCE, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
-from .conditions import PLAIN, READINGS, WINDOW
+from .conditions import PLAIN, READINGS, WINDOW, Condition
 from .report import Data
 
 
@@ -60,6 +60,11 @@ def with_interval(summary: SampleSummary, digits: int) -> str:
     return with_minus(text)
 
 
+def points_between(shares: Sequence[float], others: Sequence[float]) -> list[float]:
+    """Differences between pairs of shares, in percentage points."""
+    return [100 * (a - b) for a, b in zip(shares, others, strict=True)]
+
+
 def in_deviations(published: float, summary: SampleSummary) -> str:
     """How far a published single run lies from our mean, in standard deviations between seeds."""
     if summary.mean is None or not summary.sd:
@@ -78,6 +83,19 @@ def compared_caption(seeds: int) -> str:
         f"Means over {seeds} seeds with 95 % bootstrap intervals. The paper reports one run; “in sd” says how many "
         "standard deviations between our seeds it lies from our mean."
     )
+
+
+def compared_row(
+    row: Condition,
+    published: float | None,
+    digits: int,
+    values_of: Callable[[Condition], Sequence[float]],
+) -> list[str]:
+    """A row of a table with the columns of COMPARED_HEADER."""
+    cells = [row.title, UNKNOWN if published is None else f"{published:g}"]
+    for one in row.both_readings:
+        cells += compared(values_of(one), published, digits) if one else [UNKNOWN, UNKNOWN]
+    return cells
 
 
 def compared(values: Sequence[float], published: float | None, digits: int) -> list[str]:

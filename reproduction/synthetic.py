@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from teaching.engine import (
 from teaching.engine.arrays import FloatArray
 
 from . import graphs, newsgroups, synthetic_report
-from .conditions import READINGS, WINDOW, Condition, cell_of, split_cell
+from .conditions import WINDOW, Condition, cell_of, split_cell, under_both_readings
 from .experiment import BadExperiment, Experiment, ResultRow, Results
 from .features import Divided, Labelled, accuracy_of, digest, divided, read_labelled
 from .report import Section
@@ -82,11 +82,6 @@ class Synthetic(Experiment):
         )
         parser.add_argument("--steps", type=int, help="shorten the sessions, for a quick look")
 
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Self:
-        lists = {name: tuple(options[name]) for name in ("data", "features") if options.get(name)}
-        return super().from_options({**options, "data": None, "features": None, **lists})
-
     def prepared(self, folder: Path) -> Self:
         """With one archive for each text data set, in the order of the data sets."""
         given = [file for path in self.features for file in _archives(path)]
@@ -111,9 +106,7 @@ class Synthetic(Experiment):
         return super().settings() | {"archives": archives}
 
     def conditions(self) -> list[Condition]:
-        memoryless = [Condition("imt", reading=reading) for reading in READINGS]
-        jedi = [Condition("jedi", beta, reading) for beta in BETAS for reading in READINGS]
-        return [Condition("rt"), *memoryless, *jedi, Condition("jedi", BETAS[-1], WINDOW, CAP)]
+        return [*under_both_readings("rt", BETAS), Condition("jedi", BETAS[-1], WINDOW, CAP)]
 
     def cells(self) -> Sequence[str]:
         return [cell_of(name, one) for name in self.data for one in self.conditions()]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from analysis.charts.words import UNKNOWN
@@ -17,8 +16,8 @@ from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, curve_steps
 from .summaries import (
     COMPARED_HEADER,
-    compared,
     compared_caption,
+    compared_row,
     curve_data,
     mean_curve,
     with_interval,
@@ -93,7 +92,7 @@ def published(name: str, condition: Condition, measure: str) -> float | None:
 
 
 def _data_set(experiment: Synthetic, results: Results, name: str) -> Section:
-    target = summarise(results.values(cell_of(name, Condition("rt")), "target_accuracy"))
+    target = results.summary(cell_of(name, Condition("rt")), "target_accuracy")
     return Section(
         TASKS[name].title,
         [
@@ -115,44 +114,25 @@ def _data_set(experiment: Synthetic, results: Results, name: str) -> Section:
 def _main_table(
     experiment: Synthetic, results: Results, name: str, measure: str, title: str
 ) -> ReportTable:
-    wanted = {cell_of(name, one) for one in experiment.conditions()}
+    cells = {cell_of(name, one) for one in experiment.conditions()}
+
+    def values_of(one: Condition) -> list[float]:
+        return results.values(cell_of(name, one), measure)
+
     return ReportTable(
         title=title,
         header=COMPARED_HEADER,
-        rows=[_main_row(results, name, one, measure) for one in _table_rows(experiment)],
+        rows=[
+            compared_row(one, published(name, one, measure), DIGITS[measure], values_of)
+            for one in _table_rows(experiment)
+        ],
         caption=compared_caption(experiment.seeds),
-        data=Data(
-            f"synthetic-{name}-{measure}",
-            ["condition", "seed", measure],
-            [
-                [unit.cell, unit.seed, row[measure]]
-                for unit, row in results.rows.items()
-                if unit.cell in wanted
-            ],
-        ),
+        data=results.data(f"synthetic-{name}-{measure}", cells, [measure], whose="seed"),
     )
 
 
 def _table_rows(experiment: Synthetic) -> list[Condition]:
     return [one for one in experiment.conditions() if one.reading == PLAIN or one.cap is not None]
-
-
-def _main_row(results: Results, name: str, row: Condition, measure: str) -> list[str]:
-    number, digits = published(name, row, measure), DIGITS[measure]
-    cells = [row.title, UNKNOWN if number is None else f"{number:g}"]
-    for one in _both_readings(row):
-        values = None if one is None else results.values(cell_of(name, one), measure)
-        cells += [UNKNOWN, UNKNOWN] if values is None else compared(values, number, digits)
-    return cells
-
-
-def _both_readings(row: Condition) -> Sequence[Condition | None]:
-    """The conditions of a row: RT has no argmin, and a bound belongs to a window alone."""
-    if row.teacher == "rt":
-        return [row, row]
-    if row.cap is not None:
-        return [None, row]
-    return [Condition(row.teacher, row.beta, reading) for reading in READINGS]
 
 
 def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTable:
@@ -163,7 +143,7 @@ def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTa
         rows=[
             [
                 row.title,
-                *(_early_cell(results, name, one) for one in _both_readings(row)),
+                *(_early_cell(results, name, one) for one in row.both_readings),
             ]
             for row in rows
         ],
@@ -174,7 +154,7 @@ def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTa
             [
                 [one.cell, seed, value]
                 for row in rows
-                for one in _both_readings(row)
+                for one in row.both_readings
                 if one is not None
                 for seed, value in enumerate(_early_differences(results, name, one))
             ],

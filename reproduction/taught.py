@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from argparse import ArgumentParser
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +24,8 @@ class TaughtExperiment(Experiment):
     datasets: tuple[str, ...] = ()
     materials: tuple[Material, ...] = ()
     learning_rate: float | None = None
+    conviction: float
+    """the root mean square of a learner's first margins wᵀx over the pool"""
 
     @staticmethod
     def add_arguments(parser: ArgumentParser) -> None:
@@ -42,11 +43,11 @@ class TaughtExperiment(Experiment):
         parser.add_argument(
             "--learning-rate", type=float, help="η₀ (default: from the scale of the features)"
         )
-
-    @classmethod
-    def from_options(cls, options: Mapping[str, Any]) -> Self:
-        given = {name: tuple(options.get(name) or ()) for name in ("features", "datasets")}
-        return super().from_options({**options, **given})
+        parser.add_argument(
+            "--conviction",
+            type=float,
+            help="how firm the first opinions are, as a margin (0.3 of humans, 0.1 of estimators)",
+        )
 
     def prepared(self, folder: Path) -> Self:
         """With pools and evaluation sets on disk."""
@@ -65,14 +66,15 @@ class TaughtExperiment(Experiment):
     def material(self, title: str) -> Material:
         return next(one for one in self.materials if one.title == title)
 
-    def about(self, material: Material) -> str:
-        """The sentence that every report begins a material with."""
+    def about(self, material: Material) -> list[str]:
+        """The sentences that every report begins a material with."""
         pool, evaluation = material.load()
-        return (
+        facts = (
             f"{pool.n} teaching and {len(evaluation.labels)} evaluation examples, {pool.dimensions} features, "
             f"η₀ = {self.rate(pool).initial:.3g}. The target concept itself has an evaluation accuracy of "
             f"{100 * accuracy_of(pool.target, evaluation):.1f} %."
         )
+        return [facts, material.note] if material.note else [facts]
 
     def rate(self, pool: Pool) -> LearningRate:
         """The study's learning rate."""

@@ -23,7 +23,7 @@ from teaching.engine import (
 )
 from teaching.engine.arrays import FloatArray
 
-from .conditions import PLAIN, READINGS, WINDOW, Condition
+from .conditions import PLAIN, READINGS, WINDOW, Condition, under_both_readings
 from .experiment import Experiment, ResultRow, Results
 from .figures import convergence_plot, phase_scatter
 from .report import Data, Figure, ReportTable, Section
@@ -31,8 +31,8 @@ from .sessions import STRIDE, MeasuredLearner, curve_steps, expected_unique, uni
 from .summaries import (
     COMPARED_HEADER,
     MeanCurve,
-    compared,
     compared_caption,
+    compared_row,
     curve_data,
     mean_curve,
 )
@@ -65,10 +65,7 @@ class Toy(Experiment):
         )
 
     def conditions(self) -> list[Condition]:
-        betas = sorted({self.beta, *OTHER_BETAS})
-        memoryless = [Condition("imt", reading=reading) for reading in READINGS]
-        jedi = [Condition("jedi", beta, reading) for beta in betas for reading in READINGS]
-        return [Condition("sgd"), *memoryless, *jedi]
+        return under_both_readings("sgd", sorted({self.beta, *OTHER_BETAS}))
 
     def cells(self) -> Sequence[str]:
         return [condition.cell for condition in self.conditions()]
@@ -98,11 +95,7 @@ class Toy(Experiment):
         return row | ({"chosen": [step.example for step in history]} if seed == 0 else {})
 
     def report(self, results: Results) -> list[Section]:
-        return [
-            self._counts(results),
-            self._convergence(results),
-            self._scatters(results),
-        ]
+        return [self._counts(results), self._convergence(results), self._scatters(results)]
 
     def _shown(self, reading: str) -> list[Condition]:
         """The three teachers of the paper's figure."""
@@ -113,11 +106,16 @@ class Toy(Experiment):
         ]
 
     def _counts(self, results: Results) -> Section:
+        def different(one: Condition) -> list[float]:
+            return results.values(one.cell, "unique")
+
         table = ReportTable(
             title="Different examples in the teaching sequence",
             header=COMPARED_HEADER,
             rows=[
-                self._count_row(results, one) for one in self.conditions() if one.reading == PLAIN
+                compared_row(one, PAPER_UNIQUE[one.teacher], 1, different)
+                for one in self.conditions()
+                if one.reading == PLAIN
             ],
             caption=compared_caption(self.seeds),
             data=Data(
@@ -134,15 +132,6 @@ class Toy(Experiment):
             [_why_not_182(self.steps), PLAIN_HERE, BETA_UNSTATED],
             [table],
         )
-
-    def _count_row(self, results: Results, plain: Condition) -> list[str]:
-        paper = PAPER_UNIQUE.get(plain.teacher)
-        cells = [plain.title, "" if paper is None else str(paper)]
-        for reading in READINGS:
-            # Chance has no argmin that a window could be laid around.
-            one = plain if plain.teacher == "sgd" else Condition(plain.teacher, plain.beta, reading)
-            cells += compared(results.values(one.cell, "unique"), paper, 1)
-        return cells
 
     def _convergence(self, results: Results) -> Section:
         return Section(

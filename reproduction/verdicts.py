@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.stats import SampleSummary, summarise
+import numpy as np
+
+from analysis.stats import BOOTSTRAP_SEED, CONFIDENCE, Interval, SampleSummary, summarise
 
 from .conditions import SEPARATOR
 from .experiment import Results
 from .kinds import FITS, OFF, LearnerKind
-from .shares import DistanceCovered, share_of_way
+from .summaries import points_between
 
 # The share of the way from JEDI to the omniscient teacher that was asked for before anything was run.
 BARS = {FITS: 0.8, OFF: 0.65}
+RESAMPLES = 2000
+# A way shorter than this, in accuracy, is too short to be divided by.
+SHORTEST_WAY = 0.01
+
+
+@dataclass(frozen=True)
+class DistanceCovered:
+    """The share of the way from one mean to another, and its bootstrap interval."""
+
+    value: float
+    interval: Interval
 
 
 @dataclass(frozen=True)
@@ -35,11 +49,12 @@ class Verdict:
 
     @property
     def is_worse_than_rt(self) -> bool:
-        return is_below_zero(self.over_rt)
+        """Whether it is, beyond the interval."""
+        return self.over_rt.interval is not None and self.over_rt.interval.high < 0
 
     @property
     def is_worse_than_jedi(self) -> bool:
-        return is_below_zero(self.over_jedi)
+        return self.over_jedi.interval is not None and self.over_jedi.interval.high < 0
 
     @property
     def words(self) -> str:
@@ -61,19 +76,27 @@ def verdict(results: Results, material: str, kind: LearnerKind) -> Verdict:
     return Verdict(
         kind,
         share_of_way(jedi, tracked, best) if best else None,
-        summarise(points(tracked, rt)),
-        summarise(points(tracked, jedi)),
+        summarise(points_between(tracked, rt)),
+        summarise(points_between(tracked, jedi)),
     )
 
 
-def points(values: list[float], others: list[float]) -> list[float]:
-    """Differences in percentage points."""
-    return [100 * (a - b) for a, b in zip(values, others, strict=True)]
-
-
-def is_below_zero(difference: SampleSummary) -> bool:
-    """Whether a difference is below zero beyond its interval."""
-    return difference.interval is not None and difference.interval.high < 0
+def share_of_way(
+    start: Sequence[float], reached: Sequence[float], end: Sequence[float]
+) -> DistanceCovered | None:
+    """(mean reached − mean start)/(mean end − mean start), learner by learner; None of no way at all."""
+    covered = np.subtract(reached, start)
+    way = np.subtract(end, start)
+    if way.mean() < SHORTEST_WAY:
+        return None
+    rng = np.random.default_rng(BOOTSTRAP_SEED)
+    drawn = rng.integers(0, len(way), (RESAMPLES, len(way)))
+    ways = way[drawn].mean(axis=1)
+    # Where the way all but vanishes the ratio means nothing; its sign is kept.
+    ratios = covered[drawn].mean(axis=1) / np.maximum(ways, SHORTEST_WAY / 10)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(ratios, [tail, 1 - tail])
+    return DistanceCovered(float(covered.mean() / way.mean()), Interval(float(low), float(high)))
 
 
 def cell_name(material: str, kind: str, teacher: str) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from datasets.extractors import Description, ImageLike
-from datasets.extractors.base import checked_labels
+from datasets.extractors.base import Description, ImageLike, checked_labels
 from datasets.pictures.encoding import Original
 from teaching.engine.arrays import FloatArray
 

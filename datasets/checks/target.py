@@ -14,8 +14,16 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from analysis.stats import wilson_interval
-from datasets.extractors import EXTRACTORS, Description, Extractor
-from datasets.extractors.base import BadDescriptions, CancelCheck, Cancelled, checked_labels, never
+from datasets.extractors.base import (
+    BadDescriptions,
+    CancelCheck,
+    Cancelled,
+    Description,
+    Extractor,
+    checked_labels,
+    never,
+)
+from datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray, Progress, no_progress
 from teaching.engine.concept import ridge_logistic
 from teaching.engine.neighbours import nearest_neighbours

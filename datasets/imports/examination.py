@@ -19,8 +19,9 @@ import numpy as np
 from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
 from datasets.checks.target import Accuracy, Candidate, Comparison, Share, best_of, compare
 from datasets.errors import BadFeatures, BadSource, Problems
-from datasets.extractors import EXTRACTORS, Description, Extractor, describe_all
-from datasets.extractors.base import Describer
+from datasets.extractors.base import Describer, Description, Extractor
+from datasets.extractors.parallel import describe_all
+from datasets.extractors.registry import EXTRACTORS
 from datasets.models import Import
 from datasets.pictures.duplicates import Groups, find_duplicates
 from datasets.sources import Source, check_classes, open_source

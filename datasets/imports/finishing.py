@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 from datasets.checks.insight import insight_of
 from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
 from datasets.checks.target import Accuracy, accuracy_of_features, fit_target
-from datasets.extractors import EXTRACTORS, Description, Extractor, Fitted, describe_all, save
+from datasets.extractors.base import Description, Extractor, Fitted
+from datasets.extractors.parallel import describe_all
+from datasets.extractors.registry import EXTRACTORS
+from datasets.extractors.storage import save
 from datasets.models import Import
 from studies.models import Dataset
 from teaching.engine import Pool

@@ -17,7 +17,7 @@ from datasets.extractors.base import CancelCheck, Cancelled
 from datasets.pictures.encoding import Original, prepare
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
-from jobs.processes import process_pool
+from jobs.processes import mapped
 from teaching.engine.arrays import Progress
 
 # Starting a process costs as much as preparing this many images.
@@ -95,24 +95,11 @@ def _is_done(order: _Order) -> bool:
 
 def _carry_out(orders: Sequence[_Order], progress: Progress, cancelled: CancelCheck) -> None:
     workers = min(os.cpu_count() or 1, len(orders) // WORTH_A_PROCESS)
-    if workers < 2:
-        for done, order in enumerate(orders, start=1):
-            _prepare_one(order)
-            _report(done, len(orders), progress, cancelled)
-        return
-    with process_pool(workers) as pool:
-        try:
-            for done, _ in enumerate(pool.map(_prepare_one, orders, chunksize=CHUNK), start=1):
-                _report(done, len(orders), progress, cancelled)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _report(done: int, total: int, progress: Progress, cancelled: CancelCheck) -> None:
-    progress("images", done / total)
-    if cancelled():
-        raise Cancelled("The import was cancelled.")
+    with mapped(_prepare_one, orders, workers=workers, chunk=CHUNK) as work:
+        for done, _ in enumerate(work, start=1):
+            progress("images", done / len(orders))
+            if cancelled():
+                raise Cancelled("The import was cancelled.")
 
 
 def _prepare_one(order: _Order) -> None:

@@ -120,7 +120,7 @@ def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
 
 def _work(job: Import, watch: Watch) -> None:
     from datasets.errors import ImportProblem
-    from datasets.extractors import Cancelled, ExtractorError
+    from datasets.extractors.base import Cancelled, ExtractorError
     from teaching.engine import EngineError
 
     from . import examination, finishing

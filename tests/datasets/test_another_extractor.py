@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
-from datasets.extractors import EXTRACTORS, Extractor, Fitted, load
-from datasets.extractors.base import square_canvas
+from datasets.extractors.base import Extractor, Fitted, square_canvas
+from datasets.extractors.registry import EXTRACTORS
+from datasets.extractors.storage import load
 from datasets.imports import services
 from datasets.models import Import
 from studies.models import Dataset

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from datasets.extractors import EXTRACTORS, ExtractorMissing, describe_all, network, weights
+from datasets.extractors import network, weights
+from datasets.extractors.base import ExtractorMissing
 from datasets.extractors.deep import imagenet_network
 from datasets.extractors.network import Block, Convolution
+from datasets.extractors.parallel import describe_all
+from datasets.extractors.registry import EXTRACTORS
 
 from .test_extractors import drawn, striped
 

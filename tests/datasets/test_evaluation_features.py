@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from datasets.extractors import EXTRACTORS, describe_all, load
+from datasets.extractors.parallel import describe_all
+from datasets.extractors.registry import EXTRACTORS
+from datasets.extractors.storage import load
 from studies.models import Example
 from teaching import pools
 from tests.builders import make_dataset

@@ -16,7 +16,8 @@ from datasets.checks.shortcuts import (
     image_cues,
     percent,
 )
-from datasets.extractors import BadDescriptions, describe_all
+from datasets.extractors.base import BadDescriptions
+from datasets.extractors.parallel import describe_all
 from datasets.pictures.encoding import Original
 
 LABELS = np.tile([-1, 1], 60)

@@ -16,7 +16,9 @@ from datasets.checks.target import (
     stratified_folds,
     with_bias,
 )
-from datasets.extractors import EXTRACTORS, BadDescriptions, Cancelled, Extractor, Fitted, weights
+from datasets.extractors import weights
+from datasets.extractors.base import BadDescriptions, Cancelled, Extractor, Fitted
+from datasets.extractors.registry import EXTRACTORS
 from datasets.extractors.words import analysis_of_variance
 from teaching.engine.concept import ridge_logistic
 

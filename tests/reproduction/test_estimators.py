@@ -10,8 +10,7 @@ from reproduction.experiment import BadExperiment, Results, Unit
 from reproduction.features import Labelled
 from reproduction.kinds import FITS, KINDS, OTHER, omniscient, probabilities
 from reproduction.predictions import ESTIMATORS, Predictions, binned, cross_entropy
-from reproduction.shares import share_of_way
-from reproduction.verdicts import cell_name, verdict
+from reproduction.verdicts import cell_name, share_of_way, verdict
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief
 from teaching.engine.learners.alternatives import PartialView
 

@@ -16,7 +16,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         # Loaded when the command runs: a web process lists commands too.
-        from datasets.extractors import EXTRACTORS
+        from datasets.extractors.registry import EXTRACTORS
 
         parser.add_argument("name", help="the data set's name; an existing name gets a new version")
         parser.add_argument("path", type=Path, help="a folder or a zip")
