@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from demo import painting
-from jobs.processes import process_pool
+from jobs.processes import mapped
 
 SPECIES = {-1: "Varnel", +1: "Osmery"}
 
@@ -111,10 +111,8 @@ def encode(image: Image.Image) -> bytes:
 
 def encoded_images(specimens: Sequence[Specimen], workers: int = 2) -> list[bytes]:
     """Render and encode all specimens, in their order, with up to `workers` processes."""
-    if workers < 2:
-        return [_encoded_image(specimen) for specimen in specimens]
-    with process_pool(workers) as pool:
-        return list(pool.map(_encoded_image, specimens, chunksize=20))
+    with mapped(_encoded_image, specimens, workers=workers, chunk=20) as images:
+        return list(images)
 
 
 def _encoded_image(specimen: Specimen) -> bytes:

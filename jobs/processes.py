@@ -6,13 +6,58 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def process_pool(workers: int) -> ProcessPoolExecutor:
-    """Fresh interpreters: a fork would copy the locks of threads that it does not copy."""
+@contextmanager
+def mapped(
+    function: Callable[[Item], Result], items: Sequence[Item], *, workers: int, chunk: int
+) -> Iterator[Iterator[Result]]:
+    """The results of a function for all items in their order, by several processes if there are to be any."""
+    if workers < 2:
+        yield map(function, items)
+        return
+    with process_pool(workers) as pool:
+        yield pool.map(function, items, chunksize=chunk)
+
+
+@contextmanager
+def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Fresh interpreters: a fork would copy the locks of threads that it does not copy.
+
+    After a failure, what has not begun is dropped.
+    """
     fresh = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(workers, mp_context=fresh, initializer=_live_with_the_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=fresh, initializer=_live_with_the_parent)
+    with _one_blas_thread(), pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+@contextmanager
+def _one_blas_thread() -> Iterator[None]:
+    """Processes started meanwhile compute on one thread each, or they would fight for the cores."""
+    before = {name: os.environ.get(name) for name in BLAS_THREADS}
+    os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _live_with_the_parent() -> None:
