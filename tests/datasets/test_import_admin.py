@@ -256,7 +256,7 @@ def test_an_import_that_is_not_there_is_not_found(researcher):
 
 
 def test_an_import_is_removed_unless_it_is_worked_on(pages, job, researcher):
-    services._claim(job)
+    assert job.claim()
     assert researcher.post(pages["delete"], {"post": "yes"}).status_code == 403
     Import.objects.update(state=Import.State.CANCELLED)
     job.folder.mkdir(parents=True)
