@@ -1,4 +1,4 @@
-"""What a worker's page noticed around its tasks. Kept in small, bounded amounts; no answer ever depends on it."""
+"""What a worker's page reports about the time around its tasks. Kept in small, bounded amounts; no answer ever depends on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DETAIL_LENGTH = SessionEvent._meta.get_field("detail").max_length
 
 
 @dataclass(frozen=True)
-class Noticed:
+class PageEvent:
     """One thing, as the page tells it: by the page's own clock, and at the task that was current there."""
 
     kind: str
@@ -29,10 +29,10 @@ class Noticed:
 
 
 def note_events(
-    participant: Participant, noticed: Sequence[Noticed], sent_ms: float | None = None
+    participant: Participant, reported: Sequence[PageEvent], sent_ms: float | None = None
 ) -> int:
     """Keeps the first of these events, as far as there is room; returns how many. A session that is over keeps none."""
-    if participant.has_expired or not noticed:
+    if participant.has_expired or not reported:
         return 0
     with transaction.atomic():
         # Held for two statements, so that a withdrawal leaves nothing behind.
@@ -40,26 +40,26 @@ def note_events(
         if row is None or not row.is_under_way:
             return 0
         room = max(0, MOST_EACH - row.events.count())
-        kept = noticed[: min(room, MOST_PER_CALL)]
+        kept = reported[: min(room, MOST_PER_CALL)]
         return len(SessionEvent.objects.bulk_create(_event(row, one, sent_ms) for one in kept))
 
 
-def _event(participant: Participant, noticed: Noticed, sent_ms: float | None) -> SessionEvent:
+def _event(participant: Participant, reported: PageEvent, sent_ms: float | None) -> SessionEvent:
     return SessionEvent(
         participant=participant,
-        kind=noticed.kind,
+        kind=reported.kind,
         # A page may fall behind the server, and never runs ahead of it.
-        position=min(noticed.position or participant.position, participant.position),
-        at=_moment(participant, noticed, sent_ms),
-        client_ms=noticed.client_ms,
-        detail=noticed.detail[:DETAIL_LENGTH],
+        position=min(reported.position or participant.position, participant.position),
+        at=_moment(participant, reported, sent_ms),
+        client_ms=reported.client_ms,
+        detail=reported.detail[:DETAIL_LENGTH],
     )
 
 
-def _moment(participant: Participant, noticed: Noticed, sent_ms: float | None) -> datetime:
+def _moment(participant: Participant, reported: PageEvent, sent_ms: float | None) -> datetime:
     """By the server's clock, less the time that the page kept the event; never before the session began."""
     now = timezone.now()
-    if sent_ms is None or noticed.client_ms is None:
+    if sent_ms is None or reported.client_ms is None:
         return now
-    age = min(max(0.0, sent_ms - noticed.client_ms), OLDEST.total_seconds() * 1000)
+    age = min(max(0.0, sent_ms - reported.client_ms), OLDEST.total_seconds() * 1000)
     return max(now - timedelta(milliseconds=age), participant.created_at)

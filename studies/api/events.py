@@ -1,4 +1,4 @@
-"""The call of the session API that a page uses to tell what it noticed."""
+"""The call of the session API by which a page reports what happens around its tasks."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from studies.answers import Milliseconds
-from studies.events import MOST_EACH, MOST_PER_CALL, Noticed, note_events
+from studies.events import MOST_EACH, MOST_PER_CALL, PageEvent, note_events
 from studies.models import SessionEvent
 
 from . import examples
@@ -54,6 +54,6 @@ class Events(APIView):
         participant = participant_or_404(token)
         form = EventsRequest(data=request.data)
         form.is_valid(raise_exception=True)
-        noticed = [Noticed(**entry) for entry in form.validated_data["events"]]
+        reported = [PageEvent(**entry) for entry in form.validated_data["events"]]
         sent_ms = form.validated_data.get("sent_ms")
-        return Response({"kept": note_events(participant, noticed, sent_ms)})
+        return Response({"kept": note_events(participant, reported, sent_ms)})

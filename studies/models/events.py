@@ -13,7 +13,7 @@ from .studies import Study
 
 
 class SessionEvent(models.Model):
-    """Something that the worker's page noticed. No answer depends on it."""
+    """Something that the worker's page reported. No answer depends on it."""
 
     class Kind(models.TextChoices):
         OPENED = "opened", "page opened"

@@ -172,10 +172,10 @@ def test_a_withdrawal_leaves_nothing_whatever_other_tabs_do_at_that_moment(site)
     for worker in workers:
         state = worker.get().json()
         body = {"position": state["task"]["position"], **worker.obvious(state)}
-        noticed = {"events": [{"kind": "hidden"}]}
+        reported = {"events": [{"kind": "hidden"}]}
         calls += [
             lambda w=worker, body=body: w.answer(**body),
-            lambda w=worker, body=noticed: w.post("events", body),
+            lambda w=worker, body=reported: w.post("events", body),
             lambda w=worker: w.post("withdrawal", {}),
             lambda w=worker: w.get(),
         ]

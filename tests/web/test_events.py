@@ -29,8 +29,8 @@ def worker(study) -> Worker:
     return worker
 
 
-def tell(worker: Worker, *noticed: dict, **more) -> int:
-    reply = worker.post("events", {"events": list(noticed), **more})
+def tell(worker: Worker, *reported: dict, **more) -> int:
+    reply = worker.post("events", {"events": list(reported), **more})
     assert reply.status_code == 200, reply.content
     return reply.json()["kept"]
 
@@ -41,12 +41,12 @@ def stored() -> list[SessionEvent]:
 
 def test_events_are_kept_with_their_task_and_time(worker):
     before = timezone.now()
-    noticed = [
+    reported = [
         {"kind": "opened", "client_ms": 100.5},
         {"kind": "hidden", "client_ms": 50_000, "position": 1},
         {"kind": "error", "client_ms": 61_000, "position": 99, "detail": "TypeError at main.js:7"},
     ]
-    assert tell(worker, *noticed, sent_ms=62_000) == 3
+    assert tell(worker, *reported, sent_ms=62_000) == 3
     opened, hidden, error = stored()
     assert {event.participant.token for event in stored()} == {worker.token}
     assert [event.kind for event in stored()] == ["opened", "hidden", "error"]
@@ -71,7 +71,7 @@ def test_an_event_without_a_clock_is_of_now(worker):
 )
 def test_no_clock_puts_an_event_outside_of_the_session(kept_ms, sent_ms, hours):
     person = Participant(created_at=timezone.now() - timedelta(hours=hours))
-    moment = events._moment(person, events.Noticed("shown", kept_ms), sent_ms)
+    moment = events._moment(person, events.PageEvent("shown", kept_ms), sent_ms)
     assert max(person.created_at, timezone.now() - timedelta(hours=25)) <= moment <= timezone.now()
 
 
@@ -151,6 +151,6 @@ def test_what_is_no_list_is_refused(worker, study):
 
 
 def test_a_call_costs_the_same_however_many_events_there_are(worker, django_assert_max_num_queries):
-    for noticed in ([{"kind": "hidden"}], [{"kind": "hidden"}] * 20):
+    for reported in ([{"kind": "hidden"}], [{"kind": "hidden"}] * 20):
         with django_assert_max_num_queries(6):
-            tell(worker, *noticed)
+            tell(worker, *reported)
