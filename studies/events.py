@@ -1,4 +1,4 @@
-"""What a worker's page reports about the time around its tasks. Kept in small, bounded amounts; no answer ever depends on it."""
+"""What a worker's page reports around its tasks. Kept in small, bounded amounts; no answer ever depends on it."""
 
 from __future__ import annotations
 
