@@ -1,9 +1,12 @@
-"""What every page of a study shows."""
+"""What the pages of the desk share: style sheets, the study's menu and parts with numbers of their own."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from desk import pages
 from desk.home.overview import newest_studies
@@ -11,6 +14,13 @@ from desk.quality import page as quality
 from studies.models import Participant, Study
 
 register = template.Library()
+
+
+@register.simple_block_tag
+def stylesheets(content: str) -> SafeString:
+    """Links to the style sheets whose names stand inside, in their order: `desk/why` is `css/desk/why.css`."""
+    addresses = ((static(f"css/{name}.css"),) for name in content.split())
+    return format_html_join("\n", '<link rel="stylesheet" href="{}">', addresses)
 
 
 @register.inclusion_tag("admin/desk/base/_menu.html")
