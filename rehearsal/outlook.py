@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from analysis import stats
 from analysis.charts.figures.distributions import ArmValues, box_plot
 from analysis.charts.svg import svg
+from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import (
     UNKNOWN,
     between,
@@ -39,37 +39,26 @@ ASSUMPTIONS = (
     "Both are for one comparison. With more than one, divide α by their number for a safe choice.",
 )
 
-
-@dataclass(frozen=True)
-class Expected:
-    """One teacher in the forecast, in words."""
-
-    title: str
-    n: int
-    gain: str
-    gain_interval: str
-    first_seen: str
-    evaluation: str
-    evaluation_interval: str
-
-
-@dataclass(frozen=True)
-class Needed:
-    """The workers per teacher for one comparison."""
-
-    title: str
-    by_formula: str
-    by_drawing: str
+GAIN, EVALUATION = "Teaching gain, points", "Evaluation"
+EXPECTED = (
+    row_names("Teacher"),
+    *number_columns("Workers", GAIN, "95 % interval", "First seen", EVALUATION, "95 % interval",
+                    strong=[GAIN, EVALUATION]),
+)  # fmt: skip
+WAYS_TO_COUNT = ("By formula, per teacher", "By simulation, per teacher")
+NEEDED = (row_names("Comparison"), *number_columns(*WAYS_TO_COUNT, strong=WAYS_TO_COUNT))
 
 
 def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
     """Everything that the page tells of a forecast."""
     gains = {arm: column(rows, "gain") for arm, rows in forecast.results.items()}
     sd = pooled_sd(list(gains.values()))
+    expected = [expected_row(arm, rows) for arm, rows in forecast.results.items()]
+    needed = [needed_row(arm, gains, question, sd) for arm in list(gains)[1:]]
     return {
-        "expected": [expected(arm, rows) for arm, rows in forecast.results.items()],
+        "expected": Table("Expected results by teacher", EXPECTED, expected),
         "figure": svg(gain_plot(gains)),
-        "needed": [needed(arm, gains, question, sd) for arm in list(gains)[1:]],
+        "needed": Table("Workers per teacher", NEEDED, needed),
         "sd": spread(sd) if sd is not None else "",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
@@ -80,11 +69,11 @@ def column(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, ...]:
     return stats.known(row[name] for row in rows)
 
 
-def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
+def expected_row(arm: str, rows: Sequence[dict[str, Any]]) -> list[Any]:
     gain, seen, evaluated = (
         stats.summarise(column(rows, name)) for name in ("gain", "first_seen", "evaluation")
     )
-    return Expected(
+    return [
         teacher_title(arm),
         gain.n,
         points(gain.mean),
@@ -92,7 +81,7 @@ def expected(arm: str, rows: Sequence[dict[str, Any]]) -> Expected:
         share(seen.mean),
         share(evaluated.mean),
         between(evaluated.interval, share),
-    )
+    ]
 
 
 def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
@@ -109,15 +98,15 @@ def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
     )
 
 
-def needed(
+def needed_row(
     arm: str, gains: dict[str, tuple[float, ...]], question: Question, sd: float | None
-) -> Needed:
+) -> list[str]:
     first = next(iter(gains))
-    return Needed(
+    return [
         f"{teacher_title(first)} − {teacher_title(arm)}",
         in_words(needed_by_formula(question, sd) if sd else None),
         in_words(needed_by_drawing(question, gains[first], gains[arm])),
-    )
+    ]
 
 
 def in_words(workers: int | None) -> str:

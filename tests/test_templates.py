@@ -16,6 +16,7 @@ ERROR_PAGES = {"400.html", "403.html", "403_csrf.html", "404.html", "500.html"}
 
 BLOCK_TAG = re.compile(r"{% *(block|endblock) *([\w-]*) *%}")
 NAMED_TEMPLATE = re.compile(r"""{% *(extends|include) +["']([^"']+)["']""")
+STYLE_SHEETS = re.compile(r"{% block styles %}(.*?){% endblock styles %}")
 QUOTED_TEMPLATE = re.compile(r"""["']([\w/-]+\.html)["']""")
 
 
@@ -77,3 +78,16 @@ def test_every_template_is_used():
     used = by_others | named_by_code() | ERROR_PAGES
     unused = [name for name in TEMPLATES if name not in used and not replaces_one_of_djangos(name)]
     assert unused == []
+
+
+def test_every_style_sheet_that_a_page_names_exists():
+    named = {
+        sheet
+        for name in TEMPLATES
+        for found in STYLE_SHEETS.findall(text_of(name))
+        for sheet in found.split()
+    }
+    assert named
+    assert [
+        sheet for sheet in named if not (ROOT / "static" / "css" / f"{sheet}.css").exists()
+    ] == []

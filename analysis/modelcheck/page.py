@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from analysis import stats
+from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import UNKNOWN, decimal
 from analysis.results.figures import FORMS, StudyFigure
 from studies.models import Study
@@ -31,6 +32,15 @@ WAYS = {
     CONSTANT: "a constant",
     RUNNING: "running accuracy",
 }
+THAN = ("than a constant", "than running accuracy")
+TRACKING_IS_BETTER = "Tracking is better than running accuracy by"
+LOSSES = (
+    row_names("Teacher"),
+    *number_columns("Sessions"),
+    *number_columns(*WAYS.values(), group="Log loss, nats an answer"),
+    *number_columns(*THAN, strong=THAN, group="The belief is better by (95 % interval)"),
+    *number_columns(TRACKING_IS_BETTER, strong=[TRACKING_IS_BETTER]),
+)
 
 
 @dataclass(frozen=True)
@@ -96,8 +106,7 @@ def model_page(study: Study, purpose: str) -> dict[str, Any]:
     if not found.sessions:
         return page
     return page | {
-        "ways": [*WAYS.values()],
-        "losses": [loss_row(arm) for arm in found.arms],
+        "losses": Table("Log loss by teacher", LOSSES, [loss_row(arm) for arm in found.arms]),
         "figures": [draw(found) for draw in FIGURES.values()],
         "forms": [*FORMS],
         "decay": decay_words(found),
@@ -105,19 +114,14 @@ def model_page(study: Study, purpose: str) -> dict[str, Any]:
     }
 
 
-def loss_row(arm: Arm) -> dict[str, Any]:
-    best = beliefs.advantage(arm.losses[TEACHER], arm.losses[CONSTANT])
-    running = beliefs.advantage(arm.losses[TEACHER], arm.losses[RUNNING])
-    return {
-        "title": teacher_title(arm.name),
-        "n": len(arm.sessions),
-        "losses": [decimal(stats.mean(arm.losses[way]), 3) for way in WAYS],
-        "over_constant": with_interval(best),
-        "over_running": with_interval(running),
-        "tracked_over_running": with_interval(
-            beliefs.advantage(arm.losses[TRACKING], arm.losses[RUNNING])
-        ),
-    }
+def loss_row(arm: Arm) -> list[Any]:
+    pairs = ((TEACHER, CONSTANT), (TEACHER, RUNNING), (TRACKING, RUNNING))
+    return [
+        teacher_title(arm.name),
+        len(arm.sessions),
+        *(decimal(stats.mean(arm.losses[way]), 3) for way in WAYS),
+        *(with_interval(beliefs.advantage(arm.losses[a], arm.losses[b])) for a, b in pairs),
+    ]
 
 
 def with_interval(summary: stats.SampleSummary) -> str:

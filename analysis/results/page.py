@@ -3,6 +3,7 @@
 from typing import Any
 
 from analysis import stats
+from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import (
     UNKNOWN,
     between,
@@ -29,20 +30,41 @@ WHAT_GAIN_REWARDS = (
     "shows what a worker gets wrong, so the best gain need not be the best evaluation: read the two together."
 )
 
+SAMPLE = ("mean", "SD", "95 % interval")
+ARMS = (
+    row_names("Teacher"),
+    *number_columns("n"),
+    *number_columns(*SAMPLE, strong=["mean"], group="Teaching gain, points"),
+    *number_columns("First seen"),
+    *number_columns(*SAMPLE, strong=["mean"], group="Evaluation accuracy"),
+    *number_columns("Mean n̄", "Different images"),
+)
+COMPARISONS = (
+    row_names("Comparison"),
+    *number_columns("Difference, points", "95 % interval", "Welch’s t (df)", "p"),
+    *number_columns("p, Holm", "Hedges’ g", strong=["p, Holm", "Hedges’ g"]),
+    *number_columns("95 % interval"),
+)
+ATTRITION = (
+    row_names("Teacher"),
+    *number_columns("Joined", "Finished", "Under way", "Abandoned", "Withdrew", "Declined"),
+    *number_columns("Lost of those who ended", "Excluded"),
+)
+
 
 def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
     numbers = gather(study, purpose)
     page = {
         "study": study,
         "finished": len(numbers.people),
-        "attrition": attrition_rows(numbers),
+        "attrition": attrition_table(numbers),
     }
     if not numbers.people:
         return page
     gain, evaluation = (analyse(numbers, m) for m in ("teaching_gain", "evaluation_accuracy"))
     return page | {
         "what_gain_rewards": WHAT_GAIN_REWARDS,
-        "arms": arm_rows(numbers, gain, evaluation),
+        "arms": arm_table(numbers, gain, evaluation),
         "notes": size_notes(numbers),
         "analyses": [
             analysis_words("Teaching gain", gain),
@@ -54,54 +76,63 @@ def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
     }
 
 
-def attrition_rows(numbers: Numbers) -> list[dict[str, Any]]:
-    return [attrition_row(arm, head_count) for arm, head_count in numbers.head_counts.items()]
+def attrition_table(numbers: Numbers) -> Table:
+    rows = [attrition_row(arm, head_count) for arm, head_count in numbers.head_counts.items()]
+    return Table("Who was lost", ATTRITION, rows)
 
 
-def attrition_row(arm: str, head_count: HeadCount) -> dict[str, Any]:
-    return {
-        "title": teacher_title(arm) if arm else "before assignment",
-        "joined": head_count.joined,
-        "done": head_count.done if arm else UNKNOWN,
-        "going": head_count.under_way,
-        "abandoned": head_count.abandoned,
-        "withdrawn": head_count.withdrawn,
-        "declined": head_count.declined if not arm else UNKNOWN,
-        "excluded": head_count.excluded,
-        "lost": share(head_count.lost, places=0),
-    }
-
-
-def arm_rows(numbers: Numbers, gain: Analysis, evaluation: Analysis) -> list[dict[str, str]]:
+def attrition_row(arm: str, head_count: HeadCount) -> list[Any]:
     return [
-        {
-            "title": teacher_title(arm),
-            "n": str(gain.summaries[arm].n),
-            "gain": points(gain.summaries[arm].mean),
-            "gain_sd": spread(gain.summaries[arm].sd),
-            "gain_interval": points_interval(gain.summaries[arm].interval),
-            "first_seen": share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
-            "evaluation": share(evaluation.summaries[arm].mean),
-            "evaluation_sd": spread(evaluation.summaries[arm].sd),
-            "evaluation_interval": share_interval(evaluation.summaries[arm].interval),
-            "span": decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
-            "unique": decimal(stats.mean(numbers.values(arm, "unique_examples")), 1),
-        }
+        teacher_title(arm) if arm else "before assignment",
+        head_count.joined,
+        head_count.done if arm else UNKNOWN,
+        head_count.under_way,
+        head_count.abandoned,
+        head_count.withdrawn,
+        head_count.declined if not arm else UNKNOWN,
+        share(head_count.lost, places=0),
+        head_count.excluded,
+    ]
+
+
+def arm_table(numbers: Numbers, gain: Analysis, evaluation: Analysis) -> Table:
+    rows = [
+        arm_row(arm, numbers, gain.summaries[arm], evaluation.summaries[arm])
         for arm in numbers.arms
+    ]
+    return Table("Numbers by teacher", ARMS, rows)
+
+
+def arm_row(
+    arm: str, numbers: Numbers, gain: stats.SampleSummary, evaluation: stats.SampleSummary
+) -> list[Any]:
+    return [
+        teacher_title(arm),
+        gain.n,
+        points(gain.mean),
+        spread(gain.sd),
+        points_interval(gain.interval),
+        share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
+        share(evaluation.mean),
+        spread(evaluation.sd),
+        share_interval(evaluation.interval),
+        decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
+        decimal(stats.mean(numbers.values(arm, "unique_examples")), 1),
     ]
 
 
 def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
     reference = teacher_title(analysis.reference or "")
+    rows = [
+        comparison_row(f"{reference} − {teacher_title(arm)}", pair)
+        for arm, pair in analysis.comparisons.items()
+    ]
     return {
         "measure": measure,
         "reference": reference,
         "welch": welch_words(analysis.welch),
         "kruskal": kruskal_words(analysis.kruskal),
-        "rows": [
-            comparison_words(f"{reference} − {teacher_title(arm)}", pair)
-            for arm, pair in analysis.comparisons.items()
-        ],
+        "comparisons": Table(f"{measure}: comparisons with {reference}", COMPARISONS, rows),
     }
 
 
@@ -119,15 +150,15 @@ def kruskal_words(test: stats.HypothesisTest | None) -> str:
     return f"H({test.df:.0f}) = {test.statistic:.2f}, {p_words(test.p)}"
 
 
-def comparison_words(title: str, pair: stats.PairwiseComparison) -> dict[str, str]:
+def comparison_row(title: str, pair: stats.PairwiseComparison) -> list[str]:
     test = pair.test
-    return {
-        "title": title,
-        "difference": points(pair.difference),
-        "interval": points_interval(pair.interval),
-        "t": with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else UNKNOWN,
-        "p": p_value(test.p) if test else UNKNOWN,
-        "p_holm": UNKNOWN if pair.p_holm is None else p_value(pair.p_holm),
-        "g": decimal(pair.g, 2),
-        "g_interval": between(pair.g_interval, lambda value: decimal(value, 2)),
-    }
+    return [
+        title,
+        points(pair.difference),
+        points_interval(pair.interval),
+        with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else UNKNOWN,
+        p_value(test.p) if test else UNKNOWN,
+        UNKNOWN if pair.p_holm is None else p_value(pair.p_holm),
+        decimal(pair.g, 2),
+        between(pair.g_interval, lambda value: decimal(value, 2)),
+    ]

@@ -1,18 +1,35 @@
 """A study's connections to other programs: the webhook with its deliveries, and the way to the API."""
 
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from analysis.charts.tables import Column, Table, number_columns
+from analysis.charts.words import UNKNOWN
+from desk.base.cells import minute, participant_link, second
 from desk.base.pages import Page, address, study_page
+from desk.models import WebhookDelivery
 from studies import audit
 from studies.keys import new_token
 from studies.models import AuditEntry, Study
 
 from . import outbound, webhooks
 
-DELIVERIES = 50
+# How many of the last deliveries the page lists.
+LISTED = 50
+DELIVERIES = (
+    Column("Created", cell_class="number"),
+    Column("What"),
+    Column("Participant"),
+    Column("State"),
+    *number_columns("Tries"),
+    Column("Last try", cell_class="number"),
+    Column("Result", cell_class="detail"),
+    Column("Next try", cell_class="number"),
+)
 
 
 class WebhookForm(forms.Form):
@@ -41,11 +58,31 @@ def connections(request: HttpRequest, study: Study) -> HttpResponse:
 def _page(request: HttpRequest, study: Study, form: WebhookForm) -> HttpResponse:
     context = {
         "form": form,
-        "deliveries": study.webhook_deliveries.select_related("participant")[:DELIVERIES],
+        "deliveries": delivery_table(study),
         "most_tries": webhooks.MOST_TRIES,
         "api_url": request.build_absolute_uri(reverse("api-v1-study", args=[study.slug])),
     }
     return study_page(request, study, "admin/desk/connections/page.html", "Connections", context)
+
+
+def delivery_table(study: Study) -> Table:
+    newest = study.webhook_deliveries.select_related("participant")[:LISTED]
+    return Table("Deliveries", DELIVERIES, [delivery_row(delivery) for delivery in newest])
+
+
+def delivery_row(delivery: WebhookDelivery) -> list[Any]:
+    person = delivery.participant
+    is_tried_again = delivery.tries and delivery.state == WebhookDelivery.State.WAITING
+    return [
+        second(delivery.created_at),
+        delivery.get_event_display(),
+        participant_link(person.pk, person.code) if person else UNKNOWN,
+        delivery.get_state_display(),
+        delivery.tries,
+        second(delivery.tried_at) if delivery.tried_at else UNKNOWN,
+        delivery.answer or UNKNOWN,
+        minute(delivery.next_try_at) if is_tried_again else UNKNOWN,
+    ]
 
 
 def set_webhook(request: HttpRequest, study: Study) -> HttpResponse:

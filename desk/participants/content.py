@@ -11,6 +11,8 @@ from typing import Any
 from django.utils import timezone
 
 from analysis.charts import words
+from analysis.charts.tables import Column, Table, number_columns
+from desk.base.cells import moment
 from desk.why.explanation import Standing, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
@@ -30,6 +32,15 @@ EVENTS_IN_VIEW = 12
 # The tasks that the page shows as images and rounds; those of other stages are listed.
 PICTURED = (MemoryRound, TeachingStep, EvaluationItem)
 
+ROUNDS = (
+    Column("Trial"),
+    *number_columns("n"),
+    Column("Shown"),
+    Column("Restored"),
+    Column("Result"),
+)
+EVENTS = (Column("When, UTC"), Column("What"), *number_columns("At task"), Column("Detail"))
+
 Fact = tuple[str, str]
 
 
@@ -37,7 +48,6 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
     check = replay_check(participant, wants_replay=wants_replay)
     rounds = list(MemoryRound.objects.filter(participant=participant).order_by("position"))
     items = list(EvaluationItem.objects.of(participant))
-    events = list(participant.events.all())
     return {
         "participant": participant,
         "dataset": participant.study_as_joined.dataset,
@@ -48,11 +58,11 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
         "record_facts": record_facts(participant),
         "check": check,
         "frames": frames(check.steps, participant),
-        "memory_rounds": rounds,
+        "memory_rounds": round_table(rounds),
         "trials": trials(rounds),
         "evaluation": [evaluation_cell(item, participant) for item in items],
         "other_stages": other_stages(participant),
-        "events": events,
+        "events": event_table(participant),
         "events_in_view": EVENTS_IN_VIEW,
     }
 
@@ -108,10 +118,6 @@ def record_facts(participant: Participant) -> list[Fact]:
         ("seed", f"{participant.seed}"),
         ("ticket", words.UNKNOWN if ticket is None else f"{ticket}"),
     ]
-
-
-def moment(at: datetime) -> str:
-    return f"{timezone.localtime(at):%-d %b %Y, %H:%M}"
 
 
 def minutes(start: datetime | None, end: datetime | None) -> str:
@@ -219,6 +225,33 @@ def round_words(row: MemoryRound) -> dict[str, Any]:
         "time": words.seconds(row.response_ms),
         "exposures": row.exposures,
     }
+
+
+def round_table(rounds: Sequence[MemoryRound]) -> Table:
+    rows = [
+        [
+            "practice" if row.is_practice else row.trial,
+            row.length,
+            ", ".join(row.pictures),
+            ", ".join(row.restored or ()) or words.UNKNOWN,
+            {True: "right", False: "wrong", None: words.UNKNOWN}[row.is_correct],
+        ]
+        for row in rounds
+    ]
+    return Table("Every round with its pictures", ROUNDS, rows)
+
+
+def event_table(participant: Participant) -> Table:
+    rows = [
+        [
+            f"{timezone.localtime(event.at):%-d %b, %H:%M:%S}",
+            event.get_kind_display(),
+            event.position,
+            event.detail or words.UNKNOWN,
+        ]
+        for event in participant.events.all()
+    ]
+    return Table("Events", EVENTS, rows)
 
 
 def other_stages(participant: Participant) -> list[dict[str, Any]]:

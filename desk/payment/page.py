@@ -9,14 +9,24 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 
+from analysis.charts.tables import Column, Table, number_columns, row_names
+from desk.base.cells import minute, participant_link
 from desk.base.pages import Page, address, study_page
 from desk.downloads.page import download
+from desk.models import Payment
 from studies.models import Participant, Study
 
 from . import record
 from .bonus import BonusPlan, Payee, bonus_of, bonus_plan
 from .cutoff import accuracy_words, explain, people, percent
 from .files import FILES, BonusFile
+
+PAID = (
+    row_names("Participant"),
+    *number_columns("Evaluation", "Bonus"),
+    Column("When", cell_class="moment"),
+    Column("By"),
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,21 @@ class PaymentGroup:
     @property
     def codes(self) -> str:
         return " ".join(person.code for person in self.due)
+
+    @property
+    def paid_table(self) -> Table:
+        rows = [paid_row(person, person.payment) for person in self.paid if person.payment]
+        return Table(f"{self.file.title}: recorded as paid", PAID, rows, is_tall=True)
+
+
+def paid_row(person: Payee, payment: Payment) -> list[str]:
+    return [
+        participant_link(person.pk, person.code),
+        person.accuracy_words,
+        f"{payment.currency} {payment.amount}",
+        minute(payment.recorded_at),
+        payment.recorded_by,
+    ]
 
 
 def payment(request: HttpRequest, study: Study) -> HttpResponse:

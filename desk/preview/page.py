@@ -7,7 +7,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from analysis.charts.tables import Column, Table, number_columns, row_names
+from desk.base.cells import moment
 from desk.base.pages import Page, address, study_page
 from studies import stages
 from studies.models import Participant, Study
@@ -15,16 +19,42 @@ from teaching.teachers import teacher_title
 
 from . import sessions as previews
 
+TRIED = (
+    row_names("Kind"),
+    *number_columns("Sessions", "Finished"),
+    Column("Last begun"),
+    Column("People"),
+)
+
 
 def preview(request: HttpRequest, study: Study) -> HttpResponse:
-    people = reverse("admin:studies_participant_changelist")
     context = {
         "stages": stage_choices(),
         "teachers": teacher_choices(study),
-        "tried": previews.tried_out(study),
-        "people_url": f"{people}?study__id__exact={study.pk}&purpose__exact=",
+        "tried": tried_table(study),
     }
     return study_page(request, study, "admin/desk/preview/page.html", "Preview", context)
+
+
+def tried_table(study: Study) -> Table:
+    rows = [
+        [
+            row["title"],
+            row["sessions"],
+            row["finished"],
+            moment(row["last"]),
+            people_link(study, row),
+        ]
+        for row in previews.tried_out(study)
+    ]
+    return Table("Trial sessions so far", TRIED, rows)
+
+
+def people_link(study: Study, row: dict[str, Any]) -> SafeString:
+    people = reverse("admin:studies_participant_changelist")
+    query = f"?study__id__exact={study.pk}&purpose__exact={row['purpose']}"
+    link = '<a href="{}" aria-label="The people of kind {}">Look</a>'
+    return format_html(link, people + query, row["title"])
 
 
 def stage_choices() -> list[dict[str, str]]:

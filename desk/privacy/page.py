@@ -5,13 +5,22 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from analysis.charts.tables import Column, Table
+from desk.base.cells import minute
 from desk.base.pages import Page, address, study_page
 from studies.models import AuditEntry, Participant, Study
 from teaching.teachers import teacher_title
 
 from . import purge
 
-ENTRIES = 50
+# How many of the last entries of the record the page lists.
+LISTED = 50
+ENTRIES = (
+    Column("When", cell_class="number"),
+    Column("Who"),
+    Column("What"),
+    Column("Detail", cell_class="detail"),
+)
 
 
 def privacy(request: HttpRequest, study: Study) -> HttpResponse:
@@ -21,9 +30,15 @@ def privacy(request: HttpRequest, study: Study) -> HttpResponse:
         "withdrawn": people.filter(stage=Participant.Stage.WITHDRAWN).count(),
         "with_ids": people.exclude(external_id="").count(),
         "is_joinable": study.state in Study.TAKES_PART,
-        "entries": AuditEntry.objects.filter(study=study)[:ENTRIES],
+        "entries": record_table(study),
     }
     return study_page(request, study, "admin/desk/privacy/page.html", "Privacy", context)
+
+
+def record_table(study: Study) -> Table:
+    newest = AuditEntry.objects.filter(study=study)[:LISTED]
+    rows = [[minute(e.at), e.actor_name, e.get_action_display(), e.detail] for e in newest]
+    return Table("The record", ENTRIES, rows)
 
 
 def delete_participant(request: HttpRequest, study: Study) -> HttpResponse:

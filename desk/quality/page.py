@@ -11,6 +11,8 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 
+from analysis.charts.tables import Column, Table, row_names
+from desk.base.cells import minute, participant_link
 from desk.base.filter_links import filter_links, query_of
 from desk.base.pages import Page, address, study_page
 from desk.models import Decision
@@ -23,6 +25,13 @@ from .flags import RULES
 
 PAGE_SIZE = 50
 LAST_DECISIONS = 50
+DECISIONS = (
+    Column("When", cell_class="moment"),
+    row_names("Participant"),
+    Column("Decision"),
+    Column("Reason", cell_class="reason"),
+    Column("By"),
+)
 EXCLUDED = "excluded"
 READ = (
     "study", "code", "stage", "arm", "is_excluded", "evaluation_accuracy", "created_at", "last_seen_at", "purpose",
@@ -59,7 +68,7 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
         "query": query_of({"flag": chosen}),
         "filters": [filter_links("Flag", "flag", titles(everybody, counts), {"flag": chosen})],
         "legend": [(rule, counts[rule.key]) for rule in RULES],
-        "decisions": last_decisions(study),
+        "decisions": decision_table(study),
         "total": len(everybody),
     }
     return study_page(request, study, "admin/desk/quality/page.html", "Quality", context)
@@ -92,6 +101,21 @@ def with_decisions(people: Iterable[ListedPerson]) -> list[ListedPerson]:
     return [
         ListedPerson(person.participant, person.flags, newest.get(person.participant.pk))
         for person in people
+    ]
+
+
+def decision_table(study: Study) -> Table:
+    rows = [decision_row(decision) for decision in last_decisions(study)]
+    return Table("Decisions", DECISIONS, rows, is_tall=True)
+
+
+def decision_row(decision: Decision) -> list[str]:
+    return [
+        minute(decision.at),
+        participant_link(decision.participant_id, decision.participant.code),
+        "excluded" if decision.excludes else "taken back",
+        decision.reason,
+        decision.actor_name,
     ]
 
 

@@ -139,9 +139,12 @@ def test_only_the_finished_count_and_the_lost_are_shown_by_arm(researcher, study
         {"stage": "memory"},
     ):
         Participant.objects.create(study=study, version=version, **fields)
-    rows = {row["title"]: row for row in results_page(study)["attrition"]}
+    table = results_page(study)["attrition"]
+    columns = [column.title for column in table.columns]
+    rows = {row[0]: dict(zip(columns, row, strict=True)) for row in table.rows}
     fields = (
-        "joined", "done", "going", "abandoned", "withdrawn", "declined", "excluded", "lost",
+        "Joined", "Finished", "Under way", "Abandoned", "Withdrew", "Declined", "Excluded",
+        "Lost of those who ended",
     )  # fmt: skip
     assert [rows["JEDI"][name] for name in fields] == [4, 1, 1, 1, 1, "–", 0, "67\u00a0%"]
     assert [rows["RT"][name] for name in fields] == [2, 1, 0, 1, 0, "–", 0, "50\u00a0%"]

@@ -1,0 +1,69 @@
+"""Tables of plain values: what pages of numbers have in common, before anything draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    title: str
+    is_number: bool = False
+    is_strong: bool = False
+    names_rows: bool = False
+    """Whether its cells say what their rows are about."""
+    cell_class: str = ""
+    """A class of its cells, but not of its heading."""
+    group: str = ""
+    """A heading that it shares with its neighbours."""
+
+
+def number_columns(*titles: str, strong: Sequence[str] = (), group: str = "") -> tuple[Column, ...]:
+    return tuple(
+        Column(title, is_number=True, is_strong=title in strong, group=group) for title in titles
+    )
+
+
+def row_names(title: str) -> Column:
+    return Column(title, names_rows=True)
+
+
+@dataclass(frozen=True)
+class Heading:
+    title: str
+    is_number: bool = False
+    columns: int = 1
+    rows: int = 1
+    is_group: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells under columns. `label` is its name for those who do not see it."""
+
+    label: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Any]] = field(default=())
+    is_tall: bool = False
+    """Whether it scrolls by itself when it is long."""
+
+    @property
+    def head(self) -> list[list[Heading]]:
+        """One row of headings, or two if columns share a group."""
+        below = [Heading(column.title, column.is_number) for column in self.columns if column.group]
+        return [[*self._top_headings(2 if below else 1)], *([below] if below else [])]
+
+    def _top_headings(self, rows: int) -> Iterator[Heading]:
+        for group, columns in groupby(self.columns, key=lambda column: column.group):
+            if group:
+                yield Heading(group, columns=len([*columns]), is_group=True)
+            else:
+                yield from (Heading(one.title, one.is_number, rows=rows) for one in columns)
+
+    @property
+    def body(self) -> list[list[tuple[Column, Any]]]:
+        """Every cell with its column."""
+        return [[*zip(self.columns, row, strict=True)] for row in self.rows]
