@@ -11,16 +11,18 @@ import io
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from django.template import Context, Engine
 
 from analysis.charts.shapes import Drawing
 from analysis.charts.styles import CHARTS, TOKENS
 from analysis.charts.svg import svg
 
-SHEET = Path(__file__).parent / "report.css"
+FOLDER = Path(__file__).parent
+SHEET = FOLDER / "report.css"
 LIBRARIES = ("numpy", "scipy", "django")
 
 
@@ -31,6 +33,15 @@ class Data:
     name: str
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}.csv"
+
+    @property
+    def link(self) -> str:
+        """The file inside the page itself."""
+        return f"data:text/csv;base64,{base64.b64encode(self.csv().encode()).decode()}"
 
     def csv(self) -> str:
         text = io.StringIO()
@@ -45,6 +56,10 @@ class Figure:
     drawing: Drawing
     caption: str
     data: Data
+
+    @property
+    def svg(self) -> str:
+        return svg(self.drawing)
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,11 @@ class Section:
     sentences: Sequence[str] = ()
     tables: Sequence[ReportTable] = ()
     figures: Sequence[Figure] = ()
+
+    @property
+    def columns(self) -> int:
+        """How many figures stand beside each other."""
+        return 2 if len(self.figures) in (1, 2, 4) else 3
 
 
 @dataclass(frozen=True)
@@ -95,94 +115,21 @@ def write(report: Report, folder: Path) -> Path:
     """Write the report and its CSV files into a folder, and return the path of the report."""
     folder.mkdir(parents=True, exist_ok=True)
     for data in report.data():
-        (folder / f"{data.name}.csv").write_text(data.csv(), encoding="utf-8")
+        (folder / data.file_name).write_text(data.csv(), encoding="utf-8")
     path = folder / "report.html"
     path.write_text(html(report), encoding="utf-8")
     return path
 
 
 def html(report: Report) -> str:
-    sections = "\n".join(_section(section) for section in report.sections)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{escape(report.title)}</title>\n<style>\n{style_sheet()}</style>\n</head>\n"
-        f"<body>\n<main>\n<h1>{escape(report.title)}</h1>\n{sections}\n{_footer(report)}\n"
-        "</main>\n</body>\n</html>\n"
-    )
+    page = Engine(dirs=[str(FOLDER)]).get_template("report.html")
+    # Without Django's settings, which a notebook does not have, numbers cannot be written in a locale.
+    return page.render(Context({"report": report, "style_sheet": style_sheet()}, use_l10n=False))
 
 
 def style_sheet() -> str:
     """The project's colours by day and by night, the looks of its charts, and the page's own rules."""
     return "\n".join(sheet.read_text(encoding="utf-8") for sheet in (TOKENS, CHARTS, SHEET))
-
-
-def _section(section: Section) -> str:
-    sentences = "".join(f"<p>{escape(text)}</p>\n" for text in section.sentences)
-    tables = "".join(_table(table) for table in section.tables)
-    figures = "".join(_figure(figure) for figure in section.figures)
-    columns = 2 if len(section.figures) in (1, 2, 4) else 3
-    grid = f'<div class="figures in-{columns}">\n{figures}</div>\n' if figures else ""
-    return f"<section>\n<h2>{escape(section.title)}</h2>\n{sentences}{tables}{grid}</section>"
-
-
-def _table(table: ReportTable) -> str:
-    body = "".join(_row(row) for row in table.rows)
-    return (
-        f'<figure class="wide"><table>\n<caption>{escape(table.title)}</caption>\n'
-        f"<thead>{_groups(table)}<tr>{''.join(_heading(name) for name in table.header)}</tr></thead>\n"
-        f"<tbody>\n{body}</tbody>\n</table>\n{_below(table.caption, table.data)}</figure>\n"
-    )
-
-
-def _groups(table: ReportTable) -> str:
-    if not table.groups:
-        return ""
-    cells = "".join(
-        f'<th scope="colgroup" colspan="{span}">{escape(title)}</th>'
-        for title, span in table.groups
-    )
-    return f"<tr><td></td>{cells}</tr>"
-
-
-def _heading(name: str) -> str:
-    return f'<th scope="col">{escape(name)}</th>' if name else "<td></td>"
-
-
-def _row(row: Sequence[str]) -> str:
-    name, *values = row
-    cells = "".join(f"<td>{escape(value)}</td>" for value in values)
-    return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>\n'
-
-
-def _figure(figure: Figure) -> str:
-    title = escape(figure.drawing.title)
-    below = _below(figure.caption, figure.data)
-    return f"<figure>\n<h3>{title}</h3>\n{svg(figure.drawing)}{below}</figure>\n"
-
-
-def _below(caption: str, data: Data) -> str:
-    return f"<figcaption>{escape(caption)} {_download(data)}</figcaption>\n"
-
-
-def _download(data: Data) -> str:
-    content = base64.b64encode(data.csv().encode()).decode()
-    name = escape(f"{data.name}.csv")
-    return f'<a download="{name}" href="data:text/csv;base64,{content}">{name}</a>'
-
-
-def _footer(report: Report) -> str:
-    settings = _list({name: str(value) for name, value in report.settings.items()})
-    return (
-        f"<section>\n<h2>How this was made</h2>\n<h3>Settings</h3>\n{settings}"
-        f"<h3>Software</h3>\n{_list(report.software)}</section>"
-    )
-
-
-def _list(pairs: Mapping[str, str]) -> str:
-    items = "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>\n" for k, v in pairs.items())
-    return f"<dl>\n{items}</dl>\n"
 
 
 def _cell(value: object) -> object:
