@@ -84,12 +84,8 @@ class Insight:
     ambiguous: list[PoolExample]
     map: Map
     graph: GraphHealth
-    shortcuts: dict[str, Any] | None
+    shortcuts: ShortcutReport | None
     warnings: list[Concern]
-
-    def as_json(self) -> dict[str, Any]:
-        """For a JSON column."""
-        return asdict(self)
 
 
 def insight_of(
@@ -126,7 +122,7 @@ def insight_of(
         ambiguous=most_ambiguous(pool.labels, probabilities),
         map=map_of(pool),
         graph=graph,
-        shortcuts=shortcuts.as_json() if shortcuts else None,
+        shortcuts=shortcuts,
         warnings=found,
     )
 
@@ -158,18 +154,16 @@ def map_of(pool: Pool) -> Map:
 
     Pools are shuffled, so the first POINTS examples are as good as any.
     """
-    layouts = {"components": component_layout(pool.features), "graph": graph_layout(pool)}
-    shown = slice(0, POINTS)
-    labels = pool.labels[shown]
+    layouts = {"components": component_layout(pool.features)[:POINTS]}
+    if (by_graph := graph_layout(pool)) is not None:
+        layouts["graph"] = by_graph[:POINTS]
+    labels = pool.labels[:POINTS]
     scores = {
-        name: neighbour_accuracy(layout[shown], labels, VOTERS).mean if len(set(labels)) > 1 else 0
+        name: neighbour_accuracy(layout, labels, VOTERS).mean if len(set(labels)) > 1 else 0
         for name, layout in layouts.items()
-        if layout is not None
     }
     method = max(scores, key=lambda name: scores[name])
-    layout = layouts[method]
-    assert layout is not None, "the layout that won is there"  # noqa: S101
-    square = _on_unit_square(layout[shown])
+    square = _on_unit_square(layouts[method])
     return Map(
         method=method,
         accuracy=round(float(scores[method]), DIGITS),

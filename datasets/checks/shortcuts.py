@@ -7,14 +7,13 @@ carry, by cross-validation.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from datasets.extractors.base import Description, ImageLike, checked_labels
+from datasets.extractors.base import Describer, Description, ImageLike, checked_labels
 from datasets.pictures.encoding import Original
 from teaching.engine.arrays import FloatArray
 
@@ -94,17 +93,9 @@ class ShortcutReport:
     """what guessing the more frequent class gives"""
     warnings: tuple[Concern, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain numbers, lists and strings."""
-        return asdict(self)
 
-
-class ImageCues:
+class ImageCues(Describer):
     """Reads the cues of an image's pixels, in place of an extractor where many images are described."""
-
-    def missing(self) -> str | None:
-        """Nothing ever is."""
-        return None
 
     def describe(self, image: ImageLike) -> Description:
         """Cues (28,) as `image_cues` orders them."""
@@ -221,7 +212,7 @@ def _warnings(
     concerns = [
         Concern(
             "shortcut",
-            f"{_capital(cue.title)} alone gives the class away in {_interval(cue)}.",
+            f"{cue.title.capitalize()} alone gives the class away in {_interval(cue)}.",
             f"People and models will use it: {remedies[cue.name]}.",
         )
         for cue in telling
@@ -240,7 +231,3 @@ def _warnings(
 
 def _interval(found: Shortcut) -> str:
     return f"{percent(found.mean)} of the images ({percent(found.low)} to {percent(found.high)})"
-
-
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]

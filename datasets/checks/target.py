@@ -5,7 +5,7 @@ repeated inside each fold, on the other folds only. The accuracy is thus that of
 nothing had seen.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -36,22 +36,6 @@ PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 
 
 @dataclass(frozen=True)
-class Target:
-    """w* for features with a constant column at the end, and what chose its penalty."""
-
-    concept: FloatArray
-    """(d + 1,): the last entry is the bias"""
-    penalty: float
-    """λ per example, chosen by cross-validated log loss"""
-    log_losses: tuple[float, ...]
-    """one per entry of PENALTIES"""
-
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """P(+1) of features (n, d)."""
-        return np.asarray(expit(with_bias(features) @ self.concept))
-
-
-@dataclass(frozen=True)
 class Accuracy:
     """Cross-validated: every number comes from images that were held out."""
 
@@ -66,8 +50,10 @@ class Accuracy:
     probabilities: FloatArray
     """(n,): out-of-fold P(+1) of every example"""
     penalty: float
-    """λ per example that all folds together prefer"""
+    """λ per example that all folds together prefer, by log loss: accuracy does not see the length of w*,
+    but the teacher's score does, through log(1 + exp(−y w*ᵀx))"""
     log_losses: tuple[float, ...]
+    """one per entry of PENALTIES"""
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and lists."""
@@ -101,10 +87,19 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All extractors, in the order of the registry, and the name of the best installed one."""
+    """All extractors, in the order of the registry."""
 
     candidates: tuple[Candidate, ...]
-    best: str
+
+    @property
+    def best(self) -> str:
+        """The name of the most accurate one that is installed; the lowest log loss among equals."""
+        measured = [
+            (c.accuracy.mean, -c.accuracy.log_loss, c.name) for c in self.candidates if c.accuracy
+        ]
+        if not measured:
+            raise BadDescriptions("No extractor has descriptions; describe the images first.")
+        return max(measured, key=lambda row: row[:2])[2]
 
 
 # From the rows to learn from and the rows held out to the features of both.
@@ -116,17 +111,16 @@ def with_bias(features: FloatArray) -> FloatArray:
     return np.column_stack([features, np.ones(len(features))])
 
 
-def fit_target(
-    features: FloatArray, labels: npt.ArrayLike, *, accuracy: Accuracy | None = None, seed: int = 0
-) -> Target:
-    """w* of the teaching pool: logistic regression with a ridge penalty and a free bias.
+def fit_target(features: FloatArray, labels: npt.ArrayLike, penalty: float) -> FloatArray:
+    """w* of the teaching pool, (d + 1,) with the bias last: logistic regression with a ridge penalty.
 
-    `features` (n, d) are centred; `labels` (n,) in {−1, +1}. The penalty is the one of `accuracy`
-    if that is given (its folds chose features anew), or is chosen here on the features as they are.
+    `features` (n, d) are centred; `labels` (n,) in {−1, +1}. The penalty, λ per example, is the one
+    that an `Accuracy` found best. The bias goes free: a penalty on it would pull the concept towards
+    balanced classes.
     """
-    y = checked_labels(labels, len(features))
-    chosen = accuracy or _cross_validated(y, seed, _fixed(features))
-    return Target(_concept(features, y, chosen.penalty), chosen.penalty, chosen.log_losses)
+    n, d = features.shape
+    ridge = np.append(np.full(d, penalty * n), 0.0)
+    return ridge_logistic(with_bias(features), checked_labels(labels, n), ridge)
 
 
 def cross_validated_accuracy(
@@ -183,8 +177,7 @@ def compare(
 ) -> Comparison:
     """Every extractor whose kind of descriptions is there, or the remedy if an extra is missing.
 
-    `descriptions` maps a kind to descriptions (n, …) of the teaching pool. The best has the highest
-    accuracy, and the lowest log loss among equals.
+    `descriptions` maps a kind to descriptions (n, …) of the teaching pool.
     """
     y = np.asarray(labels, dtype=np.float64)
     candidates = []
@@ -194,15 +187,7 @@ def compare(
             candidates.append(_measured(extractor, described, y, seed, progress, cancelled))
         elif (missing := extractor.missing()) is not None:
             candidates.append(Candidate(name, extractor.title, None, None, missing))
-    return Comparison(tuple(candidates), best_of(candidates))
-
-
-def best_of(candidates: Sequence[Candidate]) -> str:
-    """The name of the most accurate one; the lowest log loss among equals."""
-    measured = [(c.accuracy.mean, -c.accuracy.log_loss, c.name) for c in candidates if c.accuracy]
-    if not measured:
-        raise BadDescriptions("No extractor has descriptions; describe the images first.")
-    return max(measured, key=lambda row: row[:2])[2]
+    return Comparison(tuple(candidates))
 
 
 def share(right: int, n: int) -> Share:
@@ -259,7 +244,7 @@ def _cross_validated(
         train, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         learned, unseen = features_of(train, held_out)
         for row, penalty in enumerate(PENALTIES):
-            concept = _concept(learned, labels[train], penalty)
+            concept = fit_target(learned, labels[train], penalty)
             scores[row, held_out] = with_bias(unseen) @ concept
         progress("cross-validate", (number + 1) / count)
     return _accuracy(scores, labels, fold)
@@ -298,13 +283,3 @@ def _confusion(labels: FloatArray, scores: FloatArray) -> tuple[tuple[int, int],
         return int(np.count_nonzero((labels == true) & ((scores >= 0) == (predicted > 0))))
 
     return (count(-1, -1), count(-1, 1)), (count(1, -1), count(1, 1))
-
-
-def _concept(features: FloatArray, labels: FloatArray, penalty: float) -> FloatArray:
-    """Log loss, not accuracy, chooses the penalty: accuracy does not see the length of w*, but the
-    teacher's score does, through log(1 + exp(−y w*ᵀx)). The bias goes free: a penalty on it would
-    pull the concept towards balanced classes.
-    """
-    n, d = features.shape
-    ridge = np.append(np.full(d, penalty * n), 0.0)
-    return ridge_logistic(with_bias(features), labels, ridge)

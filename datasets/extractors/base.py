@@ -7,7 +7,7 @@ and labels of the teaching pool only, and what it returns turns any descriptions
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -51,14 +51,16 @@ class Cancelled(Exception):
     """Somebody stopped the work."""
 
 
-class Describer(Protocol):
+class Describer(ABC):
     """Whatever describes one image by itself."""
 
     def missing(self) -> str | None:
         """What to install and how, if something is missing."""
+        return None
 
+    @abstractmethod
     def describe(self, image: ImageLike) -> Description:
-        """The description of one image, of the same shape for all."""
+        """The description of one image, of the same shape for all, on every machine and in every process."""
 
 
 class Fitted(ABC):
@@ -69,7 +71,7 @@ class Fitted(ABC):
         """Features (n, d) of descriptions (n, …), about the mean of the teaching pool."""
 
 
-class Extractor(ABC):
+class Extractor(Describer):
     """One way from images to features. Everything else learns about it from these attributes."""
 
     name: ClassVar[str]
@@ -82,14 +84,6 @@ class Extractor(ABC):
     fitted: ClassVar[type[Fitted]]
     reads_images: ClassVar[bool] = True
     """Whether it starts from images; if not, it takes the precomputed features that came with them."""
-
-    def missing(self) -> str | None:
-        """What to install and how, if something is missing."""
-        return None
-
-    @abstractmethod
-    def describe(self, image: ImageLike) -> Description:
-        """The description of one image, the same on every machine and in every process."""
 
     @abstractmethod
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> Fitted:

@@ -10,14 +10,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
-from datasets.checks.target import Accuracy, Candidate, Comparison, Share, best_of, compare
+from datasets.checks.target import Accuracy, Candidate, Comparison, Share, compare
 from datasets.errors import BadFeatures, BadSource, Problems
 from datasets.extractors.base import Describer, Description, Extractor
 from datasets.extractors.parallel import describe_all
@@ -211,7 +211,7 @@ def compare_features(
     watch.begin("Comparing features", COMPARED)
     path = job.folder / f"compared-{'-'.join(sorted(descriptions))}-{fingerprint(teaching)}.json"
     if path.exists():
-        return _comparison_from(json.loads(path.read_text()))
+        return Comparison(tuple(_candidate_from(row) for row in json.loads(path.read_text())))
     seed = job.seed % 2**32
     parts = sum(extractor.kind in descriptions for extractor in EXTRACTORS.values())
     progress = spread(watch.progress, parts)
@@ -242,11 +242,6 @@ def _write_array(path: Path, array: Description) -> None:
     with draft.open("wb") as file:
         np.save(file, array, allow_pickle=False)
     draft.replace(path)
-
-
-def _comparison_from(rows: list[dict[str, Any]]) -> Comparison:
-    candidates = tuple(_candidate_from(row) for row in rows)
-    return Comparison(candidates, best_of(candidates))
 
 
 def _candidate_from(row: dict[str, Any]) -> Candidate:
@@ -307,9 +302,9 @@ def _described(candidate: Candidate) -> dict[str, Any]:
         "missing": candidate.missing,
     }
     if candidate.accuracy:
-        accuracy = asdict(candidate.accuracy)
         row["accuracy"] = {
-            f"{part}_percent": f"{100 * accuracy[part]:.1f}" for part in ("mean", "low", "high")
+            f"{part}_percent": f"{100 * getattr(candidate.accuracy, part):.1f}"
+            for part in ("mean", "low", "high")
         }
     if candidate.neighbours:
         row["neighbours_percent"] = f"{100 * candidate.neighbours.mean:.1f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -48,7 +48,7 @@ def finish(
         features=features,
         evaluation=_labelled(examined, examined.evaluation),
         evaluation_features=fitted.transform(_described_evaluation(examined, extractor)),
-        target=fit_target(features, labels, accuracy=accuracy).concept,
+        target=fit_target(features, labels, accuracy.penalty),
         extractor=name,
         duplicates=len(examined.duplicates),
         owner=job.created_by,
@@ -89,7 +89,7 @@ def _insight(
 ) -> dict[str, Any]:
     classes = (draft.negative_class, draft.positive_class)
     found = insight_of(pool, accuracy, order=order, classes=classes, shortcuts=shortcuts)
-    return found.as_json() | {"duplicates": draft.duplicates}
+    return asdict(found) | {"duplicates": draft.duplicates}
 
 
 def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:

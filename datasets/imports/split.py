@@ -64,7 +64,7 @@ def split_by_seed(
     sides: list[Side] = [
         "evaluation" if place in evaluation else "teaching" for place in range(len(labels))
     ]
-    return _finished(sides, labels, names, groups=groups, policy=policy, rng=rng)
+    return split_as_given(sides, labels, names, seed=rng, groups=groups, policy=policy)
 
 
 def split_as_given(
@@ -72,45 +72,28 @@ def split_as_given(
     labels: Sequence[str],
     names: Sequence[str],
     *,
-    seed: int,
+    seed: int | np.random.Generator,
     groups: Sequence[Sequence[int]] = (),
     policy: Policy = "keep_together",
 ) -> Split:
     """The researcher's own split. Duplicates that lie across it are refused or follow into the pool."""
-    rng = np.random.default_rng(seed)
-    return _finished(list(sides), labels, names, groups=groups, policy=policy, rng=rng)
-
-
-def _finished(
-    sides: list[Side],
-    labels: Sequence[str],
-    names: Sequence[str],
-    *,
-    groups: Sequence[Sequence[int]],
-    policy: Policy,
-    rng: np.random.Generator,
-) -> Split:
-    torn = [group for group in groups if len({sides[place] for place in group}) > 1]
+    final = list(sides)
+    torn = [group for group in groups if len({final[place] for place in group}) > 1]
     if torn and policy == "refuse":
-        raise DuplicatesAcrossSplit(pairs=_torn_pairs(torn, sides, names))
-    moved = [place for group in torn for place in group if sides[place] == "evaluation"]
+        raise DuplicatesAcrossSplit(pairs=_torn_pairs(torn, final, names))
+    moved = [place for group in torn for place in group if final[place] == "evaluation"]
     for place in moved:
-        sides[place] = "teaching"
-    _check_both_sides(sides, labels)
-    order = [int(place) for place in rng.permutation(len(sides))]
+        final[place] = "teaching"
+    _check_both_sides(final, labels)
+    order = np.random.default_rng(seed).permutation(len(final)).tolist()
     return Split(
-        teaching=tuple(place for place in order if sides[place] == "teaching"),
-        evaluation=tuple(place for place in order if sides[place] == "evaluation"),
+        teaching=tuple(place for place in order if final[place] == "teaching"),
+        evaluation=tuple(place for place in order if final[place] == "evaluation"),
         moved=tuple(sorted(moved)),
-        mixed_groups=mixed_groups(groups, labels),
+        mixed_groups=tuple(
+            tuple(group) for group in groups if len({labels[place] for place in group}) > 1
+        ),
     )
-
-
-def mixed_groups(
-    groups: Sequence[Sequence[int]], labels: Sequence[str]
-) -> tuple[tuple[int, ...], ...]:
-    """The groups of duplicates that do not agree on the class."""
-    return tuple(tuple(group) for group in groups if len({labels[place] for place in group}) > 1)
 
 
 def _evaluation_size(labels: Sequence[str], asked: int | None) -> int:

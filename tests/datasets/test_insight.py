@@ -1,6 +1,7 @@
 """What the data-set page tells, against definitions and on pools made for each warning."""
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -144,7 +145,7 @@ def test_the_map_of_a_large_pool_shows_some_of_it(monkeypatch):
 )
 def test_degenerate_pools_have_a_page_too(features, labels):
     found = found_in(features, np.asarray(labels, dtype=float))
-    json.dumps(found.as_json(), allow_nan=False)
+    json.dumps(asdict(found), allow_nan=False)
     assert "few_images" in codes(found)
 
 
@@ -192,11 +193,11 @@ def test_shortcuts_are_among_the_warnings():
     report = check_shortcuts(cues, None, labels)
     found = found_in(features, labels, shortcuts=report)
     assert "shortcut" in codes(found)
-    assert found.shortcuts["each"][0]["name"] == "brightness"
+    assert found.shortcuts.each[0].name == "brightness"
 
 
 def test_the_page_is_plain_json():
-    found = found_in(*classes(), classes=("cats", "dogs")).as_json()
+    found = asdict(found_in(*classes(), classes=("cats", "dogs")))
     again = json.loads(json.dumps(found, allow_nan=False))
     assert again["classes"] == ["cats", "dogs"]
     assert again["accuracy"]["low"] < again["accuracy"]["mean"] < again["accuracy"]["high"]

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.special import expit
 
 from datasets.checks.target import (
     PENALTIES,
@@ -66,9 +67,9 @@ def test_a_free_bias_is_not_penalised(shape):
 
 def test_the_bias_knows_how_frequent_the_classes_are():
     features, labels = two_classes(400, 1.0, share=0.8)
-    target = fit_target(features, labels)
-    assert target.concept.shape == (4,)
-    assert target.probabilities(features).mean() == pytest.approx(0.8, abs=1e-6)
+    concept = fit_target(features, labels, 1e-3)
+    assert concept.shape == (4,)
+    assert expit(with_bias(features) @ concept).mean() == pytest.approx(0.8, abs=1e-6)
 
 
 def test_the_penalty_is_the_one_with_the_least_held_out_log_loss():
@@ -84,10 +85,10 @@ def test_the_penalty_is_the_one_with_the_least_held_out_log_loss():
             margins = labels[~train] * (with_bias(features[~train]) @ w)
             total += np.log(1 + np.exp(-margins)).sum()
         losses.append(total / 60)
-    target = fit_target(features, labels, seed=3)
-    np.testing.assert_allclose(target.log_losses, losses)
-    assert target.penalty == PENALTIES[int(np.argmin(losses))]
-    assert PENALTIES[0] < target.penalty
+    accuracy = accuracy_of_features(features, labels, seed=3)
+    np.testing.assert_allclose(accuracy.log_losses, losses)
+    assert accuracy.penalty == PENALTIES[int(np.argmin(losses))]
+    assert PENALTIES[0] < accuracy.penalty
 
 
 def test_no_fold_chooses_its_own_penalty():
@@ -122,7 +123,8 @@ def test_probabilities_mean_what_they_say():
 def test_separable_classes_keep_a_concept_of_moderate_length():
     features, labels = two_classes(80, 40.0)
     features /= np.linalg.norm(features, axis=1).mean()
-    assert 5 < np.linalg.norm(fit_target(features, labels).concept) < 50
+    penalty = accuracy_of_features(features, labels).penalty
+    assert 5 < np.linalg.norm(fit_target(features, labels, penalty)) < 50
 
 
 def test_the_confusion_counts_every_example_once():

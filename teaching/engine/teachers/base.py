@@ -53,10 +53,6 @@ class Choice:
     explanation: Explanation = field(repr=False, compare=False, kw_only=True)
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
 
-    def rank_of(self, example: int) -> int:
-        """1 for the best; examples of equal score share a rank."""
-        return int((self.scores < self.scores[example]).sum()) + 1
-
     def top(self, count: int) -> list[tuple[int, float]]:
         """The best examples that were allowed, as (example, score), best first."""
         order = np.argsort(self.scores, kind="stable")[:count]

@@ -22,7 +22,7 @@ def test_every_example_is_as_good_as_any_other():
     history = random_history(30, 9)
     assert (teacher.scores(pool, history) == 0).all()
     choice = teacher.choose(pool, history, np.random.default_rng(0))
-    assert (choice.score, choice.rank_of(choice.example)) == (0.0, 1)
+    assert choice.score == 0.0
 
 
 def test_the_harmonic_estimate_is_kept_with_a_random_choice():
