@@ -43,6 +43,7 @@ from teaching.engine import (
     suggest_learning_rate,
     teach,
 )
+from teaching.engine.pool import INVERSE_LIMIT
 from tests.teaching.engine import tracked_oracle
 
 T = TypeVar("T")
@@ -144,23 +145,11 @@ def made_pool(n: int) -> tuple[Pool, float]:
     labels = np.where(rng.random(n) < 0.5, 1, -1)
     features = rng.standard_normal((n, FEATURES)) + 0.15 * labels[:, None]
     started = time.perf_counter()
-    pool = Pool(features - features.mean(axis=0), labels, progress=progress_line())
-    pool.prepare(progress=progress_line())
+    pool = Pool(features - features.mean(axis=0), labels)
+    if pool.n <= INVERSE_LIMIT:
+        # Made on first use, and part of the set-up.
+        _ = pool.inverse
     return pool, time.perf_counter() - started
-
-
-def progress_line() -> Callable[[str, float], None]:
-    """Report on standard error, at most ten times a second."""
-    last = 0.0
-
-    def report(stage: str, share: float) -> None:
-        nonlocal last
-        if time.monotonic() - last > 0.1:
-            last = time.monotonic()
-            sys.stderr.write(f"\r  set-up: {stage} {share:4.0%} ")
-            sys.stderr.flush()
-
-    return report
 
 
 def sessions(pool: Pool, name: str, rate: LearningRate) -> list[list[Shown]]:

@@ -20,11 +20,13 @@ from datasets.extractors.base import (
     Cancelled,
     Description,
     Extractor,
+    Progress,
     checked_labels,
     never,
+    no_progress,
 )
 from datasets.extractors.registry import EXTRACTORS
-from teaching.engine.arrays import FloatArray, IntArray, Progress, no_progress
+from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.concept import ridge_logistic
 from teaching.engine.neighbours import nearest_neighbours
 

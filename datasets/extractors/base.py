@@ -21,6 +21,8 @@ ByteArray: TypeAlias = npt.NDArray[np.uint8]
 Description: TypeAlias = npt.NDArray[Any]
 ImageLike: TypeAlias = Image.Image | ByteArray
 
+# Called with the name of the stage and the finished share of it, from 0 to 1.
+Progress: TypeAlias = Callable[[str, float], None]
 # Asked now and then; true stops the work.
 CancelCheck: TypeAlias = Callable[[], bool]
 
@@ -28,6 +30,10 @@ CancelCheck: TypeAlias = Callable[[], bool]
 FEATURES = 110
 # Below this an entry of a feature vector is what rounding left of nothing.
 TINY = 1e-12
+
+
+def no_progress(stage: str, share: float) -> None:
+    """Report to nobody."""
 
 
 def never() -> bool:

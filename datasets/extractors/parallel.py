@@ -11,9 +11,18 @@ import numpy as np
 from PIL import Image
 
 from jobs.processes import mapped
-from teaching.engine.arrays import Progress, no_progress
 
-from .base import CancelCheck, Cancelled, Describer, Description, ExtractorMissing, ImageLike, never
+from .base import (
+    CancelCheck,
+    Cancelled,
+    Describer,
+    Description,
+    ExtractorMissing,
+    ImageLike,
+    Progress,
+    never,
+    no_progress,
+)
 
 # An image in memory, or where to find one: a file or its content.
 ImageSource: TypeAlias = ImageLike | Path | str | bytes

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from datasets.errors import BadImage, Problems
-from datasets.extractors.base import CancelCheck, Cancelled
+from datasets.extractors.base import CancelCheck, Cancelled, Progress
 from datasets.pictures.encoding import Original, prepare
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
 from jobs.processes import mapped
-from teaching.engine.arrays import Progress
 
 # Starting a process costs as much as preparing this many images.
 WORTH_A_PROCESS = 40

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from datasets.extractors.base import Cancelled
+from datasets.extractors.base import Cancelled, Progress
 from datasets.models import Import
-from teaching.engine.arrays import Progress
 
 # Often enough for a lively bar, seldom enough for the database.
 EVERY_SECONDS = 0.5

@@ -1,6 +1,5 @@
 """Names for the arrays that the engine passes around."""
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -11,13 +10,6 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-
-# Called with the name of the stage and the finished share of it, from 0 to 1.
-Progress: TypeAlias = Callable[[str, float], None]
-
-
-def no_progress(stage: str, share: float) -> None:
-    """Report to nobody."""
 
 
 def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:

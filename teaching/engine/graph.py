@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from .arrays import FloatArray, IntArray, Progress, SparseArray, no_progress
+from .arrays import FloatArray, IntArray, SparseArray
 from .errors import BadAffinity
 from .neighbours import COLUMNS, ROWS, nearest_neighbours
 
@@ -43,16 +43,16 @@ class Graph:
     bridges: IntArray
 
 
-def neighbour_graph(features: FloatArray, progress: Progress = no_progress) -> Graph:
+def neighbour_graph(features: FloatArray) -> Graph:
     """Build the connected kNN graph of features (n, d)."""
     points = _scaled(features)
     k = min(NEIGHBOURS, len(points) - 1)
-    neighbours, squared = nearest_neighbours(points, k, progress)
+    neighbours, squared = nearest_neighbours(points, k)
     scale = _typical(squared)
     heads = np.repeat(np.arange(len(points)), k)
     tails = neighbours.ravel()
     linked = _union(heads, tails, squared.ravel(), scale, len(points))
-    bridges, spans = _bridges(points, linked, progress)
+    bridges, spans = _bridges(points, linked)
     if len(bridges):
         heads = np.concatenate([heads, bridges[:, 0]])
         tails = np.concatenate([tails, bridges[:, 1]])
@@ -163,9 +163,7 @@ def _union(
     return _csr(directed.maximum(directed.T))
 
 
-def _bridges(
-    points: FloatArray, affinity: SparseArray, progress: Progress
-) -> tuple[IntArray, FloatArray]:
+def _bridges(points: FloatArray, affinity: SparseArray) -> tuple[IntArray, FloatArray]:
     """Join the components by nearest pairs until one is left: pairs (b, 2), squared lengths (b,).
 
     Each round ties every component but the largest to its nearest outsider, so the number of
@@ -177,11 +175,10 @@ def _bridges(
     while component.max() > 0:
         members = np.split(np.argsort(component, kind="stable"), np.cumsum(np.bincount(component)))
         smaller = sorted(members[:-1], key=len)[:-1]
-        for done, rows in enumerate(smaller, start=1):
+        for rows in smaller:
             pair = _nearest_pair(points, norms, rows, component)
             apart = points[pair[0]] - points[pair[1]]
             spans[pair] = float(apart @ apart)
-            progress("bridges", done / len(smaller))
         heads, tails = np.array(list(spans)).T
         ties = _assembled(heads, tails, np.ones(len(spans)), len(points))
         component = components_of(_csr(affinity + ties))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from .arrays import FloatArray, IntArray, Progress, SparseArray, no_progress, sums_by
+from .arrays import FloatArray, IntArray, SparseArray, sums_by
 from .errors import BadAffinity
 
 # Columns that are filled or mirrored at once, to keep temporary arrays small beside H.
@@ -35,10 +35,8 @@ def shared_inverse(
     degrees: FloatArray,
     components: IntArray,
     labels: FloatArray,
-    progress: Progress = no_progress,
 ) -> SharedInverse:
     """Compute H for an affinity (n, n) with degrees, components and labels (n,)."""
-    progress("inverse", 0.0)
     matrix = _grounded_laplacian(affinity, degrees, components)
     diagonal = matrix.diagonal().copy()
     factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
@@ -47,15 +45,12 @@ def shared_inverse(
             "The affinity joins groups of examples by weights too weak beside those within them "
             "to compute with; raise the weak weights or set them to 0."
         )
-    progress("inverse", 0.4)
     matrix, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    progress("inverse", 0.9)
     _mirror_lower_triangle(matrix)
     symmetric = matrix.T  # the same numbers, with rows that lie in one piece
     parts = (symmetric, symmetric.diagonal().copy(), symmetric @ labels)
     for part in parts:
         part.setflags(write=False)
-    progress("inverse", 1.0)
     return SharedInverse(*parts)
 
 

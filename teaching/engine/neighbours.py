@@ -6,15 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray, Progress, no_progress
+from .arrays import FloatArray, IntArray
 
 # Blocks of distances that stay in a core's cache while they are written, compared and dropped.
 ROWS, COLUMNS = 256, 2048
 
 
-def nearest_neighbours(
-    points: FloatArray, k: int, progress: Progress = no_progress
-) -> tuple[IntArray, FloatArray]:
+def nearest_neighbours(points: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     """The k nearest others of each of n points (n, d), k < n.
 
     Returns their indices (n, k), nearest first, and the squared distances to them (n, k).
@@ -34,11 +32,10 @@ def nearest_neighbours(
         neighbours[rows] = np.take_along_axis(found, order, axis=1)
         squared[rows] = np.take_along_axis(exact, order, axis=1)
 
-    starts = range(0, n, ROWS)
     # NumPy lets go of the interpreter in the products and comparisons that fill the time.
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        for done, _ in enumerate(threads.map(fill, starts), start=1):
-            progress("graph", done / len(starts))
+        # Taken from the iterator, or an error in a thread would be lost.
+        list(threads.map(fill, range(0, n, ROWS)))
     return neighbours, squared
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from . import storage
-from .arrays import FloatArray, IntArray, Progress, SparseArray, no_progress
+from .arrays import FloatArray, IntArray, SparseArray
 from .concept import ridge_logistic
 from .errors import BadPool, BadPoolFolder, PoolTooLarge
 from .graph import Graph, checked_affinity, components_of, neighbour_graph
@@ -67,8 +67,6 @@ class Pool:
         labels: npt.ArrayLike,
         affinity: npt.ArrayLike | SparseArray | None = None,
         target: npt.ArrayLike | None = None,
-        *,
-        progress: Progress = no_progress,
     ) -> None:
         """Set up a pool.
 
@@ -78,15 +76,12 @@ class Pool:
         affinity: (n, n), dense or sparse, symmetric, 0 or above; a connected graph of nearest
         neighbours is built when it is left out.
         target: w* of shape (d,); ridge logistic regression on the pool when left out.
-        progress: called with the name of the stage and the finished share of it.
         """
         x = _checked_features(features)
         y = _checked_labels(labels, len(x))
-        progress("target", 0.0)
         concept = ridge_logistic(x, y) if target is None else _checked_target(target, x.shape[1])
-        progress("target", 1.0)
         if affinity is None:
-            graph = neighbour_graph(x, progress)
+            graph = neighbour_graph(x)
         else:
             graph = Graph(checked_affinity(affinity, len(x)), np.empty((0, 2), dtype=np.intp))
         self._adopt(
@@ -129,16 +124,14 @@ class Pool:
     @cached_property
     def inverse(self) -> SharedInverse:
         """The dense inverse that the fast exact forms share: made by `save` or on first use."""
-        return self._make_inverse(no_progress)
+        if self.n > INVERSE_LIMIT:
+            raise PoolTooLarge(
+                f"The shared inverse serves pools of up to {INVERSE_LIMIT} examples, not {self.n}."
+            )
+        return shared_inverse(self.affinity, self.degrees, self.components, self.labels)
 
-    def prepare(self, *, progress: Progress = no_progress) -> None:
-        """Make now what would otherwise be made on first use. `save` does this by itself."""
-        if self.n <= INVERSE_LIMIT and "inverse" not in self.__dict__:
-            self.__dict__["inverse"] = self._make_inverse(progress)
-
-    def save(self, folder: str | Path, *, progress: Progress = no_progress) -> None:
+    def save(self, folder: str | Path) -> None:
         """Write the pool with every precomputation to a new folder, whole or not at all."""
-        self.prepare(progress=progress)
         arrays = {name: getattr(self, name) for name in SAVED}
         arrays |= {
             "weights": self.affinity.data,
@@ -177,13 +170,6 @@ class Pool:
         for array in (*graph, *arrays.values()):
             array.setflags(write=False)
         self.__dict__.update(arrays, affinity=affinity)
-
-    def _make_inverse(self, progress: Progress) -> SharedInverse:
-        if self.n > INVERSE_LIMIT:
-            raise PoolTooLarge(
-                f"The shared inverse serves pools of up to {INVERSE_LIMIT} examples, not {self.n}."
-            )
-        return shared_inverse(self.affinity, self.degrees, self.components, self.labels, progress)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"A pool is immutable; make another one to change its {name}.")

@@ -2,11 +2,10 @@
 
 import json
 
-from datasets.extractors.base import never
+from datasets.extractors.base import never, no_progress
 from datasets.imports.preparation import prepare_all
 from datasets.sources import SourceImage
 from datasets.sources.files import DiskFile
-from teaching.engine.arrays import no_progress
 
 from .pictures import encoded, scene
 

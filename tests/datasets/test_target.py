@@ -227,4 +227,4 @@ def test_a_comparison_reports_progress_and_can_be_cancelled():
 
 def test_a_comparison_of_nothing_is_refused():
     with pytest.raises(BadDescriptions, match="describe the images first"):
-        compare({}, [-1, 1])
+        _ = compare({}, [-1, 1]).best

@@ -108,15 +108,6 @@ def test_a_pool_of_copies_is_one_clique_of_full_weights(n):
     assert set(pool.affinity.data) == {1.0}
 
 
-def test_progress_is_reported_from_start_to_end():
-    calls = []
-    Pool(*gaussian_classes(600, 4), progress=lambda stage, share: calls.append((stage, share)))
-    shares = [share for stage, share in calls if stage == "graph"]
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
-    assert len(shares) == 3
-
-
 @settings(max_examples=40, deadline=None)
 @given(
     st.integers(2, 40),

@@ -44,9 +44,3 @@ def test_close_points_keep_the_digits_of_their_distance():
     _, squared = nearest_neighbours(points, 1)
     apart = points[1, 0] - points[0, 0]
     assert squared[0, 0] == squared[1, 0] == apart**2
-
-
-def test_progress_ends_with_all_of_it():
-    shares = []
-    nearest_neighbours(np.eye(300), 2, lambda stage, share: shares.append(share))
-    assert shares == [0.5, 1.0]

@@ -295,15 +295,6 @@ def test_a_pool_beyond_the_inverse_is_saved_without_it(tmp_path, monkeypatch):
         _ = Pool.load(tmp_path / "pool").inverse
 
 
-def test_preparing_reports_progress_once_and_is_done_before_the_first_choice():
-    calls = []
-    pool = make_pool(20)
-    pool.prepare(progress=lambda stage, share: calls.append((stage, share)))
-    assert calls[-1] == ("inverse", 1.0)
-    pool.prepare(progress=lambda stage, share: calls.append("again"))
-    assert "again" not in calls
-
-
 def test_the_engine_needs_no_django():
     code = (
         "import sys, teaching.engine; assert not any(m.startswith('django') for m in sys.modules)"
