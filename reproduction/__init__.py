@@ -10,5 +10,6 @@ To add an experiment:
 2. Add it to `EXPERIMENTS` in `registry.py`.
 
 Seeds, processes, progress, checkpoints, resuming, the HTML and the CSV files come by themselves. Nothing here but the
-command and `imported.py` knows Django, so a notebook can run an experiment too.
+command and `imported.py` knows Django, so a notebook can run an experiment too; the HTML is laid out by Django's
+templates, without any settings.
 """

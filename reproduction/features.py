@@ -11,9 +11,12 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
 
 from .experiment import BadExperiment
+
+# As in the paper's human experiment.
+EVALUATION_PER_CLASS = 50
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,12 @@ def divided(examples: Labelled, share: float, rng: np.random.Generator) -> Divid
         for part in (order[:cut], order[cut:])
     )
     return Divided(teaching, evaluation)
+
+
+def drawn_from_each_class(labels: FloatArray, per_class: int, rng: np.random.Generator) -> IntArray:
+    """The places of up to so many random examples of each class."""
+    classes = [rng.permutation(np.flatnonzero(labels == label)) for label in (-1, 1)]
+    return np.concatenate([places[:per_class] for places in classes])
 
 
 def accuracy_of(concept: FloatArray, examples: Labelled) -> float:

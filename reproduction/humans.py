@@ -27,7 +27,7 @@ from . import humans_report
 from .arms import ARMS
 from .conditions import WINDOW, Condition, cell_of, split_cell
 from .experiment import ResultRow, Results
-from .features import Labelled
+from .features import EVALUATION_PER_CLASS, Labelled, drawn_from_each_class
 from .report import Section
 from .taught import TaughtExperiment
 
@@ -35,7 +35,6 @@ MEMORY_TRIALS, SHORTEST, LONGEST = 3, 2, 9
 # JEDI's images by the span that was measured: up to 4.5, up to 6.5, beyond. The others show 30.
 LENGTHS = ((4.5, 20), (6.5, 30), (float("inf"), 40))
 OTHER_STEPS = 30
-EVALUATION_PER_CLASS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +131,6 @@ def teaching_length(teacher: str, span: float) -> int:
 def evaluation_answers(worker: SimulatedWorker, examples: Labelled, seed: int) -> list[bool]:
     """Which of 50 images of each class, or of as many as there are, are answered rightly."""
     rng = np.random.default_rng([seed, 4])
-    shown = rng.permutation(
-        np.concatenate(
-            [
-                rng.permutation(np.flatnonzero(examples.labels == label))[:EVALUATION_PER_CLASS]
-                for label in (-1, 1)
-            ]
-        )
-    )
+    shown = rng.permutation(drawn_from_each_class(examples.labels, EVALUATION_PER_CLASS, rng))
     answers = worker.answers(examples.features[shown])
     return [bool(right) for right in answers == examples.labels[shown]]

@@ -5,8 +5,6 @@ The border to Django; everything behind it works on files.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from studies.models import Dataset
@@ -14,9 +12,7 @@ from teaching import pools
 from teaching.engine import Pool
 
 from .experiment import BadExperiment
-from .features import Divided, Labelled
-
-EVALUATION_PER_CLASS = 50
+from .features import EVALUATION_PER_CLASS, Divided, Labelled, drawn_from_each_class
 
 
 def find(name: str) -> Dataset:
@@ -27,11 +23,6 @@ def find(name: str) -> Dataset:
         known = f"There are: {', '.join(names)}." if names else "None has been imported yet."
         raise BadExperiment(f"There is no data set {name!r}. {known}")
     return found
-
-
-def pool_folder(dataset: Dataset) -> Path:
-    """Where its pool is saved."""
-    return dataset.folder / "pool"
 
 
 def evaluation_set(dataset: Dataset) -> Labelled | None:
@@ -49,9 +40,7 @@ def held_out(pool: Pool, seed: int) -> Divided:
     rng = np.random.default_rng(seed)
     smaller = min(int((pool.labels == label).sum()) for label in (-1, 1))
     per_class = min(EVALUATION_PER_CLASS, smaller // 2)
-    places = np.concatenate(
-        [rng.permutation(np.flatnonzero(pool.labels == label))[:per_class] for label in (-1, 1)]
-    )
+    places = drawn_from_each_class(pool.labels, per_class, rng)
     rest = np.setdiff1d(np.arange(pool.n), places)
     return Divided(
         Labelled(pool.features[rest], pool.labels[rest]),

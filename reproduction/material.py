@@ -63,14 +63,12 @@ def from_dataset(name: str, folder: Path) -> Material:
     from . import imported
 
     dataset = imported.find(name)
-    place = folder / dataset.key
+    pool, place = dataset.folder / "pool", folder / dataset.key
     evaluation = imported.evaluation_set(dataset)
     if evaluation is None:
-        divided = imported.held_out(Pool.load(imported.pool_folder(dataset)), dataset.seed)
+        divided = imported.held_out(Pool.load(pool), dataset.seed)
         return _written(str(dataset), divided, place, NO_FEATURES)
-    return Material(
-        str(dataset), imported.pool_folder(dataset), _saved(evaluation, place / "evaluation.npz")
-    )
+    return Material(str(dataset), pool, _saved(evaluation, place / "evaluation.npz"))
 
 
 def _written(title: str, divided: Divided, folder: Path, note: str = "") -> Material:

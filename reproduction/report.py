@@ -15,8 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from django.template import Context, Engine
-
 from analysis.charts.shapes import Drawing
 from analysis.charts.styles import CHARTS, TOKENS
 from analysis.charts.svg import svg
@@ -122,6 +120,9 @@ def write(report: Report, folder: Path) -> Path:
 
 
 def html(report: Report) -> str:
+    # Loaded when a page is written: an experiment runs in a notebook without Django.
+    from django.template import Context, Engine
+
     page = Engine(dirs=[str(FOLDER)]).get_template("report.html")
     # Without Django's settings, which a notebook does not have, numbers cannot be written in a locale.
     return page.render(Context({"report": report, "style_sheet": style_sheet()}, use_l10n=False))

@@ -24,8 +24,7 @@ from ..errors import shown
 from .classes import agreed_numbers, check_classes, in_order
 from .features import Features
 from .files import SourceFile, is_document, is_table, listed_files, unwrapped
-from .folders import rows_from_folders
-from .manifest import ManifestRow
+from .manifest import ManifestRow, rows_from_folders
 from .names import Names
 from .recognised import Tables, recognised_tables
 

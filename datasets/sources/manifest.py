@@ -1,7 +1,8 @@
-"""A manifest: a CSV beside the images with the label of each and, optionally, its side of the split."""
+"""The label of each image and, optionally, its side of the split: from a manifest (a CSV) or from the folders."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from datasets.imports.split import Side
@@ -96,3 +97,18 @@ def _check_sides(file: SourceFile, rows: dict[str, ManifestRow]) -> None:
 
 def _wrong(file: SourceFile, reason: str, remedy: str) -> BadManifest:
     return BadManifest(file=file.name, reason=reason, remedy=remedy)
+
+
+def rows_from_folders(names: Sequence[str]) -> dict[str, ManifestRow]:
+    """Label and side of every image that lies in a folder: one for each class, or one for each side with the classes
+    inside. Folders inside a class are part of it."""
+    parts = {name: name.split("/") for name in names if "/" in name}
+    tops = {part[0].casefold() for part in parts.values()}
+    # Two folders called train and test are no classes, and nobody should learn to tell them apart.
+    if tops and tops <= set(SIDES):
+        return {
+            name: ManifestRow(part[1], SIDES[part[0].casefold()])
+            for name, part in parts.items()
+            if len(part) > 2
+        }
+    return {name: ManifestRow(part[0], None) for name, part in parts.items()}

@@ -23,16 +23,12 @@ from .learners.population import Population
 from .learners.simulation import teach
 from .pool import Pool
 from .rates import suggest_learning_rate
-from .teachers import (
-    SGD,
-    TEACHERS,
-    Choice,
-    Explanation,
-    OmniscientJEDI,
-    Teacher,
-    Tracked,
-    make_teacher,
-)
+from .teachers import TEACHERS, make_teacher
+from .teachers.base import Choice, Teacher
+from .teachers.explanation import Explanation
+from .teachers.omniscient import OmniscientJEDI
+from .teachers.sgd import SGD
+from .teachers.tracked import Tracked
 from .tracking import Assumptions
 
 __all__ = [

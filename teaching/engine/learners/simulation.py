@@ -6,7 +6,7 @@ import numpy as np
 
 from ..history import Shown
 from ..pool import Pool
-from ..teachers import Teacher
+from ..teachers.base import Teacher
 from .paper import Learner
 
 

@@ -2,26 +2,16 @@
 
 from ..errors import BadSetting
 from ..learners.paper import LearningRate
-from .base import Choice, Teacher
+from .base import Teacher
 from .eer import EER
-from .explanation import Explanation
 from .imt import IMT
 from .jedi import JEDI
-from .omniscient import OmniscientJEDI
 from .rt import RT
-from .sgd import SGD
 from .tracked import Tracked
 
 # The paper's four in the order in which a study assigns them, then what came after.
 TEACHERS: dict[str, type[Teacher]] = {
-    teacher.name: teacher
-    for teacher in (
-        JEDI,
-        IMT,
-        EER,
-        RT,
-        Tracked,
-    )
+    teacher.name: teacher for teacher in (JEDI, IMT, EER, RT, Tracked)
 }
 
 
@@ -45,15 +35,3 @@ def make_teacher(
         repeat_window=repeat_window,
         cold_start=cold_start,
     )
-
-
-__all__ = [
-    "SGD",
-    "TEACHERS",
-    "Choice",
-    "Explanation",
-    "OmniscientJEDI",
-    "Teacher",
-    "Tracked",
-    "make_teacher",
-]
