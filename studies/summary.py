@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # The rule behind the minutes, in seconds. RULE says it in words.
 READING = 120
-# What a worker leaves whom nobody has measured: in the rule, and in previews.
+# The results assumed for a worker who has not been measured: in the rule, and in previews.
 TYPICAL_SPAN = 5
 TYPICAL_ACCURACY = 0.8
 BETWEEN_ROUNDS = 3
@@ -23,8 +23,8 @@ RULE = (
     f"The minutes are an estimate: {READING // 60} minutes of reading; memory trials in which "
     f"{TYPICAL_SPAN} pictures are restored and the next round fails, each round with its display, "
     f"{PUTTING_BACK} s plus {PUTTING_BACK_EACH:g} s for each picture to put back and {BETWEEN_ROUNDS} s of pause; "
-    f"{ANSWERING:g} s for each answer, and {LOOKING:g} s for each feedback or longer if the least time is; "
-    "the middle of the numbers of teaching images. A pilot tells you better."
+    f"{ANSWERING:g} s for each answer, and {LOOKING:g} s for each feedback, or the minimum feedback time if "
+    "that is longer; halfway between the smallest and the largest number of teaching images. A pilot tells you more."
 )
 
 

@@ -151,7 +151,7 @@ def length_problems(study: Study) -> dict[str, str]:
         steps = getattr(study, field)
         if steps < study.cold_start:
             problems[field] = (
-                f"There are {study.cold_start} random images at first; teach at least as many."
+                f"There are {study.cold_start} random images at the start; teach at least as many."
             )
         elif steps > pool_size:
             problems[field] = (

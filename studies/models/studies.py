@@ -43,7 +43,7 @@ class Study(Versioned, models.Model):
         DELETE = "delete", "delete everything that the worker did"
         KEEP = "keep", "keep what was answered so far"
 
-    # What a session is made of. A change makes a new version, and who is under way keeps the old one.
+    # What a session is made of. A change makes a new version; people under way keep the old one.
     CONFIGURATION = (
         "dataset", "seed", "welcome", "consent", "minutes", "shows_score", "on_withdrawal",
         "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
@@ -59,23 +59,24 @@ class Study(Versioned, models.Model):
     slug = models.SlugField(
         "link name",
         unique=True,
-        help_text="The last part of the public link: /s/LINK-NAME/. A change breaks links that were given out.",
+        help_text="The last part of the public link: /s/LINK-NAME/. Changing it breaks links that were already "
+        "handed out.",
     )
     dataset = models.ForeignKey(
         Dataset,
         models.PROTECT,
         verbose_name="data set",
         related_name="studies",
-        help_text="The images that are taught and tested, and the names of their two classes.",
+        help_text="The images to teach and test with, and the names of their two classes.",
     )
     state = models.CharField(
         max_length=10,
         choices=State,
         default=State.DRAFT,
-        help_text="Who may begin. It is changed by the buttons above the settings.",
+        help_text="Who may begin. Change it with the buttons above the settings.",
     )
     seed = models.BigIntegerField(
-        default=new_seed, help_text="Every random draw of the study follows from it."
+        default=new_seed, help_text="Determines every random draw of the study."
     )
     created_at = models.DateTimeField(auto_now_add=True)
     owner = models.ForeignKey(
@@ -118,13 +119,13 @@ class Study(Versioned, models.Model):
     completion_code = models.CharField(
         max_length=60,
         blank=True,
-        help_text="Shown on the last page, to be entered on the recruitment platform. Empty: no code.",
+        help_text="Shown on the last page; workers enter it on the recruitment platform. Empty: no code.",
     )
     return_url = models.CharField(
         "return link",
         max_length=500,
         blank=True,
-        help_text="Where workers go back to, for example the completion link of your recruitment platform. "
+        help_text="Where workers return to, for example the completion link of your recruitment platform. "
         "{PROLIFIC_PID}, {STUDY_ID}, {SESSION_ID}, {workerId}, {assignmentId}, {hitId} and {code} are filled in.",
         validators=[RegexValidator(r"^https?://", "Begin the link with https://")],
     )
@@ -141,43 +142,43 @@ class Study(Versioned, models.Model):
         "memory trials",
         default=3,
         validators=[MinValueValidator(2), MaxValueValidator(10)],
-        help_text="The shortest of them is dropped, and n̄ is the mean of the others. β = 1 − 1/n̄.",
+        help_text="The shortest is dropped, and n̄ is the mean of the others. β = 1 − 1/n̄.",
     )
     memory_min_length = models.PositiveSmallIntegerField(
         "images in the first round",
         default=2,
         validators=[MinValueValidator(2)],
-        help_text="Every trial begins with this many; each round that is restored adds one.",
+        help_text="Every trial begins with this many; each correct round adds one.",
     )
     memory_max_length = models.PositiveSmallIntegerField(
         "images in the last round",
         default=9,
-        help_text="A trial ends with the first mistake, or when this many are restored.",
+        help_text="A trial ends at the first mistake, or after a correct round of this length.",
     )
     memory_extra_seconds = models.FloatField(
         "seconds beyond one per image",
         default=1.0,
         validators=[MinValueValidator(0), MaxValueValidator(60)],
-        help_text="n images are shown for n + this many seconds: 3 s for 2 … 10 s for 9.",
+        help_text="n images are shown for n seconds plus this: by default, 3 s for 2 images and 10 s for 9.",
     )
     memory_practice = models.BooleanField(
         "practice round",
         default=True,
-        help_text="One round of the shortest length that does not count.",
+        help_text="One round of the shortest length, which does not count.",
     )
 
     arms = models.CharField(
         "teachers",
         max_length=200,
         default="jedi,imt,eer,rt",
-        help_text="In the order in which they are given out, separated by commas.",
+        help_text="In the order in which they are assigned, separated by commas.",
     )
     assignment = models.CharField(
         max_length=12,
         choices=Assignment,
         default=Assignment.ROUND_ROBIN,
-        help_text="How workers get their teacher when the memory test ends. The paper's way is round robin; "
-        "filling gaps keeps the numbers of completed workers even when some leave.",
+        help_text="How workers are assigned to teachers after the memory test. The paper uses round robin; "
+        "filling gaps keeps the numbers of completed workers balanced when some drop out.",
     )
     next_ticket = models.PositiveIntegerField(default=0, editable=False)
     # Pilots have a round robin of their own, so that they leave no gap in the real one.
@@ -192,51 +193,50 @@ class Study(Versioned, models.Model):
         "open beyond it.",
     )
     cold_start = models.PositiveSmallIntegerField(
-        "random images at first",
+        "random images at the start",
         default=5,
         validators=[MinValueValidator(1)],
-        help_text="Before any teacher chooses; images of both classes are among them. They are part of the "
-        "numbers below.",
+        help_text="Shown before any teacher chooses, with images of both classes; included in the numbers below.",
     )
     short_steps = models.PositiveSmallIntegerField(
-        "JEDI images, short memory",
+        "images for a short memory",
         default=20,
         validators=[MinValueValidator(1)],
-        help_text="How many images JEDI shows when n̄ is at most the limit of a short memory.",
+        help_text="How many images JEDI, which adapts to memory, shows when n̄ is at most the first limit below.",
     )
     medium_steps = models.PositiveSmallIntegerField(
-        "JEDI images, medium memory",
+        "images for a medium memory",
         default=30,
         validators=[MinValueValidator(1)],
-        help_text="How many images JEDI shows when n̄ is above that, and at most the limit of a medium memory.",
+        help_text="How many images JEDI shows when n̄ lies between the two limits below.",
     )
     long_steps = models.PositiveSmallIntegerField(
-        "JEDI images, long memory",
+        "images for a long memory",
         default=40,
         validators=[MinValueValidator(1)],
-        help_text="How many images JEDI shows when n̄ is above the limit of a medium memory.",
+        help_text="How many images JEDI shows when n̄ is above the second limit.",
     )
     short_memory_up_to = models.FloatField(
         "short memory: n̄ up to",
         default=4.5,
-        help_text="n̄, from the memory test, is the number of pictures that a worker can keep in order.",
+        help_text="n̄, from the memory test, is the number of pictures whose order a worker can remember.",
     )
     medium_memory_up_to = models.FloatField(
         "medium memory: n̄ up to",
         default=6.5,
-        help_text="More than this is a long memory.",
+        help_text="Anything above this is a long memory.",
     )
     other_steps = models.PositiveSmallIntegerField(
-        "images of the other teachers",
+        "images for the other teachers",
         default=30,
         validators=[MinValueValidator(1)],
-        help_text="How many images they show, whatever the worker's memory.",
+        help_text="How many images teachers show that do not adapt to memory: all but JEDI.",
     )
     learning_rate = models.FloatField(
         "learning rate η₀",
         default=0.03,
         validators=[MinValueValidator(1e-9)],
-        help_text="0.03 in the paper. The data set suggests one for the scale of its features.",
+        help_text="0.03 in the paper. The data set suggests a rate that suits the scale of its features.",
     )
     learning_rate_decay = models.FloatField(
         "decay c of the learning rate",
@@ -247,21 +247,21 @@ class Study(Versioned, models.Model):
     repeat_window = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="How many of the last images JEDI and IMT may not show again. Empty: 2/(1−β); 0: the paper's plain "
-        "minimum, which often repeats the image just shown.",
+        help_text="How many of the most recent images JEDI, IMT and Tracked may not show again. Empty: 2/(1−β). 0: the "
+        "paper's plain minimum, which often repeats the image just shown.",
     )
     min_look_ms = models.PositiveIntegerField(
-        "least time for feedback (ms)",
+        "minimum feedback time (ms)",
         default=0,
         validators=[MaxValueValidator(60_000)],
-        help_text="How long the true label stays before the worker can go on.",
+        help_text="How long the true label is shown before the worker can continue.",
     )
 
     evaluation_size = models.PositiveSmallIntegerField(
         "evaluation images",
         default=100,
         validators=[MinValueValidator(2)],
-        help_text="New images without feedback, half of each class, in an order of each worker's own.",
+        help_text="New images without feedback, half of each class, in a different order for each worker.",
     )
     webhook_url = models.URLField(
         "webhook",
@@ -273,8 +273,8 @@ class Study(Versioned, models.Model):
     attention_checks = models.PositiveSmallIntegerField(
         default=0,
         validators=[MaxValueValidator(10)],
-        help_text="Images in the evaluation that say which button to press. They are not scored and "
-        "only show attention. The paper has none.",
+        help_text="Images in the evaluation that say which button to press. They are not scored; "
+        "they only measure attention. The paper has none.",
     )
     reward = models.DecimalField(
         "pay for taking part",
@@ -283,7 +283,8 @@ class Study(Versioned, models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text="What each worker is paid for a completed session. The top of the evaluation is paid double.",
+        help_text="What each worker is paid for a completed session. Those who do best in the evaluation are "
+        "paid double.",
     )
     currency = models.CharField(
         max_length=3,
@@ -295,7 +296,7 @@ class Study(Versioned, models.Model):
         "share that gets double pay",
         default=0.2,
         validators=[MinValueValidator(0), MaxValueValidator(1)],
-        help_text="The top of the evaluation accuracies; ties at the edge are included.",
+        help_text="The highest evaluation accuracies; ties at the cut-off are included.",
     )
 
     objects = StudyQuerySet["Study"].as_manager()
@@ -311,7 +312,7 @@ class Study(Versioned, models.Model):
         return reverse("entry", args=[self.slug])
 
     def clean(self) -> None:
-        """Checks the fields together. What only a later module can judge, that module's stage judges."""
+        """Checks the fields together. What only a later module can judge is left to that module's stage."""
         self.welcome, self.consent = tidy(self.welcome), tidy(self.consent)
         problems: dict[str, list[str]] = {}
         for stage in stages.flow() if self.dataset_id else ():
@@ -330,12 +331,12 @@ class Study(Versioned, models.Model):
 
     @property
     def open_arms(self) -> list[str]:
-        """The arms that workers are given; all of them if every one was closed."""
+        """The arms that are still assigned; all of them if every one was closed."""
         return [name for name in self.arm_names if name not in self.closed_arms] or self.arm_names
 
     @property
     def cutoff(self) -> datetime:
-        """Who was last seen before this moment has abandoned the session."""
+        """A worker last seen before this moment has abandoned the session."""
         return timezone.now() - timedelta(hours=self.session_hours)
 
     def is_full(self) -> bool:

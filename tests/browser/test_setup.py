@@ -23,7 +23,7 @@ def test_the_form_checks_while_one_types_and_takes_the_papers_settings(
     # Wrong together with another field, which says why; nothing was saved.
     page.fill("#id_cold_start", "7")
     page.wait_for_selector(".field-short_steps .errorlist")
-    assert "7 random images at first" in visitor.text(".field-other_steps .errorlist")
+    assert "7 random images at the start" in visitor.text(".field-other_steps .errorlist")
     assert "Correct the marked settings" in visitor.text("[data-sentence]")
     page.fill("#id_cold_start", "3")
     page.wait_for_selector(".field-short_steps .errorlist", state="detached")

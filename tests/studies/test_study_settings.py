@@ -31,7 +31,7 @@ WRONG = [
     ("arms", " , ", "Name at least one"),
     ("arms", "jedi,jedi", "each teacher once"),
     ("long_steps", 41, "has 40 images, fewer than 41"),
-    ("other_steps", 2, "3 random images at first"),
+    ("other_steps", 2, "3 random images at the start"),
     ("memory_max_length", 1, "cannot have fewer images than the first"),
     ("memory_max_length", 13, "different pictures"),
     ("memory_trials", 1, "greater than or equal to 2"),
