@@ -5,7 +5,7 @@
     python -m bench.exports --postgres             on Postgres
 
 Every export runs in a process of its own, as the command does, so that its peak memory is its own; what the
-process takes before it reads a row is told apart.
+process takes before it reads a row is reported separately.
 """
 
 import argparse
@@ -91,7 +91,7 @@ def report(what: str, rows: int) -> None:
 
 
 def fill(rows: int) -> None:
-    """A study with so many steps, of people who did nothing else."""
+    """A study with this many steps, of people who did nothing else."""
     import django
 
     django.setup()
@@ -101,7 +101,7 @@ def fill(rows: int) -> None:
     call_command("migrate", verbosity=0)
     started = time.perf_counter()
     write_in_batches(rows)
-    # Or a closing server would find somebody at the table.
+    # A server that shuts down would otherwise find an open connection.
     connection.close()
     print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
 

@@ -6,7 +6,7 @@
 
 The real command imports into a data folder of its own, which is removed at the end. Memory is that of
 the whole tree of processes; what they share is counted once. The bars are for two idle cores: the
-command's own processor time is told beside the clock, because other work on the machine does not
+command's own processor time is reported beside the elapsed time, because other work on the machine does not
 lengthen it.
 """
 
@@ -28,7 +28,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 640, 480
-# Up to so many images, so many seconds.
+# Numbers of images, and the seconds that each may take.
 BARS = {600: 60, 10_000: 12 * 60}
 MOST_MEGABYTES = 1500
 SAMPLE_SECONDS = 0.2

@@ -111,7 +111,7 @@ def signed_in() -> Any:
 
 
 def close_connection() -> None:
-    """Or a closing server would find somebody at the table."""
+    """A server that shuts down would otherwise find an open connection."""
     from django.db import connection
 
     connection.close()

@@ -148,7 +148,7 @@ def last_feedback(participant: Participant) -> Json | None:
 
 
 def draw_images(participant: Participant) -> list[int]:
-    """The evaluation images of one worker: half of each class, in an order of its own."""
+    """The evaluation images of one worker: half of each class, in a different order for each."""
     study = participant.study_as_joined
     rng = generator(participant, "evaluation", 0)
     half = study.evaluation_size // 2
@@ -176,8 +176,8 @@ def with_checks(participant: Participant, drawn: list[int]) -> Items:
 
 
 def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Generator) -> Items:
-    """Images that the test leaves, and the class to choose for each. What is asked for is drawn apart from the image,
-    because an instruction that followed from the true class would tell it."""
+    """Images that the test leaves, and the class to choose for each. It is drawn independently of the image, because
+    an instruction that followed from the true class would reveal it."""
     count = participant.study_as_joined.attention_checks
     labels = rng.permutation(np.tile([-1, 1], (count + 1) // 2))[:count]
     return [

@@ -71,6 +71,6 @@ def work_on(job: Job, work: Callable[[Lease], None]) -> None:
     except TakenOver:
         logger.warning("%r was taken over or removed", job)
     except SystemExit:
-        # The worker was told to stop, twice.
+        # The worker was asked to stop, twice.
         job.release()
         raise

@@ -15,7 +15,7 @@ from .claims import claim
 
 # A worker that has not reported for this long is gone, and whatever it held is free.
 LEASE = timedelta(seconds=60)
-# A job that has cost so many workers their lives would cost the next one its life too.
+# A job that has killed this many workers would kill the next one too.
 MOST_ATTEMPTS = 3
 
 WAITING, RUNNING, FAILED = "waiting", "running", "failed"
@@ -24,7 +24,7 @@ AnyJob = TypeVar("AnyJob", bound="Job")
 
 
 class TakenOver(Exception):
-    """Another worker has this job by now, or it was removed: whoever meets this stops and writes nothing."""
+    """Another worker has this job by now, or it was removed: a worker that gets this stops and writes nothing."""
 
 
 class JobQuerySet(models.QuerySet[AnyJob]):
@@ -103,7 +103,7 @@ class Job(models.Model):
         return is_mine
 
     def release(self) -> None:
-        """Gives the job back when its worker is told to stop: the next one begins at once, and no attempt is lost."""
+        """Gives the job back when its worker is asked to stop: the next one begins at once; it costs no attempt."""
         before = models.F("attempts") - 1
         if self.held().update(state=WAITING, attempts=before, heartbeat_at=timezone.now()):
             self.enqueue()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-# A log is to show that the work goes on, and no more.
+# A log only has to show that the work continues.
 LOG_SECONDS = 15.0
 
 

@@ -1,7 +1,7 @@
 """Keeps the background worker of `make run` alive: it is started again when it dies, and ends with the server.
 
 A process of its own between the two, `python -m jobs.supervision PID`. The web server forks, and reaps every child
-that it has, so neither a thread nor a wait of ours belongs there. It loads no Django: there is little that could
+that it has, so neither our threads nor our waiting belongs there. It loads no Django: there is little that could
 make it fail.
 """
 
@@ -37,7 +37,7 @@ def start() -> subprocess.Popen[bytes]:
 
 
 class Supervisor:
-    """Runs a command again and again, until its own parent goes or it is told to stop."""
+    """Runs a command again and again, until its own parent exits or it is asked to stop."""
 
     def __init__(self, command: Sequence[str], parent: int) -> None:
         self.command, self.parent = command, parent

@@ -59,5 +59,5 @@ class MemoryRound(Task):
 
     def begin_exposure(self) -> None:
         self.exposed_at = self.exposed_at or timezone.now()
-        # A counter for lost replies, not for whoever asks all day.
+        # A counter of lost replies, not of endless requests.
         self.exposures = min(self.exposures + 1, 1000)

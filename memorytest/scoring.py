@@ -29,7 +29,7 @@ def memory_decay(span: float) -> float:
 def span_by_test(
     restore: Callable[[Sequence[int], int], Sequence[int]], shortest: int, longest: int, trials: int
 ) -> float:
-    """n̄ of somebody who restores orders by a rule, given the order and the number of the trial from 1."""
+    """n̄ of a worker who restores orders by a rule, given the order and the number of the trial from 1."""
 
     def length_of(trial: int) -> int:
         rounds: list[tuple[int, bool]] = []

@@ -32,7 +32,7 @@ class Rehearsal(Job):
 
     GIVEN_UP = (
         "The background worker stopped three times during this, so it was given up. The server may have too little "
-        "memory for it: look into the server's log, then start it again, perhaps with fewer workers."
+        "memory for it: look at the server's log, then start it again, perhaps with fewer workers."
     )
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="rehearsals")
@@ -100,8 +100,8 @@ class Rehearsal(Job):
         if self.kind == self.Kind.FORECAST:
             return "The background worker stopped, so this was started again from the same seed."
         return (
-            "The background worker stopped. New bots take the place of those that had not ended; "
-            "the sessions that were cut off stay unfinished."
+            "The background worker stopped. New bots replace those that had not finished; "
+            "the interrupted sessions stay unfinished."
         )
 
     @property

@@ -1,4 +1,4 @@
-"""What a forecast says to a researcher: expected results by teacher, and how many workers a finding takes."""
+"""What a forecast tells a researcher: expected results by teacher, and how many workers are needed."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from teaching.teachers import teacher_title
 from .models import Rehearsal
 
 ASSUMPTIONS = (
-    "Workers learn by the paper's rule, with the learning rate of the study, and forget by the span that the "
-    "memory test finds: spans have mean 5.5 and deviation 1.5, between 2 and 9.",
-    "They begin with opinions in a random direction, answer what they hold more likely, and hit the wrong button "
-    "in 2 % of the answers. They see in an image exactly the features that the data set has.",
-    "People are more different from each other than this. Spreads in real studies are larger, so take the numbers "
-    "of workers as the least, and a rehearsal as no promise about the order of teachers.",
-    "The formula is that of the two-sided t test with the pooled spread of all teachers. The simulation "
-    "repeats Welch's t test 1,000 times on workers drawn from the simulated ones, with their means set the effect "
-    "apart.",
-    "Both are for one comparison. With more than one, divide α by their number for a safe choice.",
+    "Workers learn by the paper's rule with the study's learning rate, and forget according to the memory span that "
+    "the memory test finds: spans have mean 5.5 and standard deviation 1.5, between 2 and 9.",
+    "They begin with opinions in a random direction, give the answer that they consider more likely, and press the "
+    "wrong button in 2 % of the answers. What they see in an image is exactly its features in the data set.",
+    "Real people differ from each other more than this. Spreads in real studies are larger, so treat the numbers of "
+    "workers as a minimum; a rehearsal does not promise which teacher will be best.",
+    "The formula is that of the two-sided t test with the pooled standard deviation of all teachers. The simulation "
+    "repeats Welch's t test 1,000 times on workers drawn from the simulated ones, with the means shifted so that they "
+    "differ by the effect.",
+    "Both are for a single comparison. With several, divide α by their number to be on the safe side.",
 )
 
 GAIN, EVALUATION = "Teaching gain, points", "Evaluation"
@@ -50,7 +50,7 @@ NEEDED = (row_names("Comparison"), *number_columns(*WAYS_TO_COUNT, strong=WAYS_T
 
 
 def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
-    """Everything that the page tells of a forecast."""
+    """Everything that the page shows of a forecast."""
     gains = {arm: column(rows, "gain") for arm, rows in forecast.results.items()}
     sd = pooled_sd(list(gains.values()))
     expected = [expected_row(arm, rows) for arm, rows in forecast.results.items()]

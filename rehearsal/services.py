@@ -39,7 +39,7 @@ def enqueue(rehearsal: Rehearsal) -> None:
 
 
 def run(rehearsal: Rehearsal, *, address: str = "", progress: Progress = lambda _: None) -> None:
-    """Carries a rehearsal out, unless another worker does. What goes wrong is told on its row."""
+    """Carries out a rehearsal, unless another worker does. Its row says what went wrong."""
     if rehearsal.claim():
         address = address or settings.JEDI_INTERNAL_URL
         work_on(rehearsal, lambda lease: _work(rehearsal, lease, address, progress))

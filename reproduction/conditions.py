@@ -15,7 +15,7 @@ SHORT_NAMES = {"rt": "RT", "sgd": "SGD", "imt": "IMT", "eer": "EER", "omniscient
 SEPARATOR = ": "
 
 WHY_WINDOW = (
-    "The paper's text has a plain argmin over the pool. That rule sticks: an example's estimate does not depend on "
+    "The paper's text has a plain argmin over the pool. That rule gets stuck: an example's estimate does not depend on "
     "its own answer, so what was best is best again and the same example comes many times in a row. With a repeat "
     "window, what the last ⌊2/(1−β) + ½⌋ steps showed is left out (2 for IMT). The window is the default in JEDI "
     "Web: a person who was just told the answer learns nothing from the same image, and for larger β the published "

@@ -35,12 +35,12 @@ WHO = {
 }
 ABOUT_LEARNERS = (
     "As assumed: logistic loss, momentum with the β that the teachers are told, η₀ as they are told, deterministic "
-    "answers, no noise. A little off: one of these is not so. Noise after each step is as long as the first step of "
-    "somebody who knows nothing. Firmer first opinions: a random first concept, so firm that the margins wᵀx over the "
-    "pool have a root mean square of 0.3 or 1. Of another kind: learners who see a fifth of the features, chosen at "
-    "random for each; learners with another loss, at half the rate, so that first steps are as long; prototypes, the "
-    "mean of what was shown of each class; exemplars, similarity to all that was shown, fading by 5 % a step, with a "
-    "width that was chosen by what they learn from random examples, not by what any teacher makes of them."
+    "answers, no noise. A little off: one of these does not hold. Noise after each step is as long as the first step "
+    "of a learner who knows nothing. Firmer first opinions: a random first concept, so firm that the margins wᵀx over "
+    "the pool have a root mean square of 0.3 or 1. Of another kind: learners who see a fifth of the features, chosen "
+    "at random for each; learners with another loss, at half the rate, so that first steps are as long; prototypes, "
+    "the mean of what was shown of each class; exemplars, similarity to all that was shown, fading by 5 % a step, with "
+    "a width that was chosen by what they learn from random examples, not by what any teacher makes of them."
 )
 ABOUT_TEACHERS = (
     "The omniscient teacher reads concept and momentum, knows loss, η and β, and takes the plain argmin from the first "
@@ -70,9 +70,10 @@ def _summary(experiment: Estimators, found: dict[str, list[Verdict]]) -> Section
             "evaluation examples for which the learner's p lies on the right side of ½.",
             ABOUT_LEARNERS,
             ABOUT_TEACHERS,
-            "The bars were set before: tracked is to go at least 80 % of the way from JEDI to the omniscient teacher "
-            "for learners as assumed, 65 % for those a little off, and never to be worse than RT beyond the interval.",
-            _where(found, "Bars missed", "All bars on the share of the way hold", "is_missed"),
+            "The bars were set beforehand: Tracked should go at least 80 % of the way from JEDI to the omniscient "
+            "teacher for learners as assumed, 65 % for those a little off, and never be worse than RT beyond the "
+            "interval.",
+            _where(found, "Bars missed", "All bars on the share of the way are met", "is_missed"),
             _where(found, "Worse than RT", "Nowhere worse than RT", "is_worse_than_rt"),
             _where(found, "Worse than JEDI", "Nowhere worse than JEDI", "is_worse_than_jedi"),
         ],

@@ -177,7 +177,7 @@ def phase_scatter(
 ) -> Drawing:
     """The pool in the plane, what was shown in the colour of the phase that showed it first, and the best line.
 
-    `chosen` holds the example of every step; with a stride only every so many steps are drawn.
+    `chosen` holds the example of every step; with a stride only one in that many steps is drawn.
     """
     side, top = WIDTH - LEFT - MARGIN, 24.0
     reach = float(np.ceil(np.abs(features).max() / 4) * 4)

@@ -29,12 +29,12 @@ PAPER_ORDER = (
 WHAT_GAIN_REWARDS = (
     "Teaching gain is evaluation accuracy minus accuracy on first-seen teaching images. It also grows when a "
     "teacher shows what the learner gets wrong: the omniscient teacher has the largest gain partly because its "
-    "learners are wrong so often while they are taught. So the evaluation accuracy stands beside it."
+    "learners are wrong so often while they are taught. So the evaluation accuracy is shown beside it."
 )
 NOT_PEOPLE = (
     "The workers are simulated: logistic learners with momentum, as the paper assumes people to be. Their order "
     "says what the teachers do to such learners, not what they do to people. The Oracle is JEDI with an omniscient "
-    "teacher, who reads the learner's concept instead of estimating it: what a better estimate could still win."
+    "teacher, who reads the learner's concept instead of estimating it: what a better estimate could still gain."
 )
 
 

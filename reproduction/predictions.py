@@ -19,7 +19,7 @@ ESTIMATORS = {
     "harmonic": "harmonic",
     "running": "running accuracy",
 }
-# Beliefs are noted at every so many steps once the cold start is over: neighbouring ones are much alike.
+# Beliefs are recorded at intervals of this many steps once the cold start is over: neighbouring ones are much alike.
 STRIDE = 3
 
 

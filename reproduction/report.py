@@ -1,4 +1,4 @@
-"""A report: sections of sentences, tables and figures, as one HTML file that asks nobody for anything.
+"""A report: sections of sentences, tables and figures, as one self-contained HTML file.
 
 Every figure and table carries the numbers behind it, as a CSV file in the folder and inside the page itself.
 """

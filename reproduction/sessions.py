@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from teaching.engine import Shown, SimulatedLearner
 from teaching.engine.arrays import FloatArray
 
-# Curves are kept at every so many steps: finer than any figure shows.
+# Curves are kept at intervals of this many steps: finer than any figure shows.
 STRIDE = 5
 
 

@@ -49,11 +49,11 @@ DIGITS = {"unique": 1, "accuracy": 3}
 EARLY = 100
 
 UNDECIDED = (
-    "Not decided by the paper, and not fitted here: the learner's first concept (a random direction of length "
+    "Not specified by the paper, and not fitted here: the learner's first concept (a random direction of length "
     "{start_length:g}), the noise on the concept after a step ({noise:g}), and whether a window of 2/(1−β) has an "
-    "upper bound. With β = 0.999 the window covers the whole pool, so every example comes before any comes again; "
-    "the row with a window of at most 100 steps shows how much hangs on that. One published run can tell a window "
-    "from none, but not 1/(1−β) from 2/(1−β). The level of all accuracies hangs on the length of the first concept "
+    "upper bound. With β = 0.999 the window covers the whole pool, so every example is shown before any is repeated; "
+    "the row with a window of at most 100 steps shows how much depends on that. One published run can tell a window "
+    "from none, but not 1/(1−β) from 2/(1−β). The level of all accuracies depends on the length of the first concept "
     "and, for the texts, on which documents and words were taken, which the paper does not say either."
 )
 GRAPH = {

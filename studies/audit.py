@@ -12,7 +12,7 @@ WORKER = "the worker"
 def record(
     action: str, detail: str, *, study: Study | None = None, actor: Any = None
 ) -> AuditEntry:
-    """Writes one line; `actor` is a user, or a name for somebody without an account."""
+    """Writes one line; `actor` is a user, or a name for a person without an account."""
     is_user = actor is not None and not isinstance(actor, str)
     return AuditEntry.objects.create(
         action=action,

@@ -57,7 +57,7 @@ def _event(participant: Participant, reported: PageEvent, sent_ms: float | None)
 
 
 def _moment(participant: Participant, reported: PageEvent, sent_ms: float | None) -> datetime:
-    """By the server's clock, less the time that the page kept the event; never before the session began."""
+    """By the server's clock, minus how long the page held the event back; never before the session began."""
     now = timezone.now()
     if sent_ms is None or reported.client_ms is None:
         return now

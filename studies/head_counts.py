@@ -11,13 +11,13 @@ from .models import Participant, Study
 
 Stage = Participant.Stage
 UNDER_WAY = "under way"
-# Whoever ended so has left what tells how far they came, but not in the stage that is stored.
+# People in these stages left traces of how far they got, but not in the stage that is stored.
 CUT_SHORT = (Stage.DECLINED, Stage.ABANDONED, Stage.WITHDRAWN)
 
 
 @dataclass(frozen=True)
 class OutcomeGroup:
-    """So many people alike. An overdue session counts as abandoned, marked or not."""
+    """How many people have the same stage, arm and so on. An overdue session counts as abandoned, marked or not."""
 
     arm: str
     """Empty before assignment."""
@@ -43,7 +43,7 @@ def outcome_groups(
 
 
 def furthest_stage() -> Case:
-    """The last stage that somebody came to, or that the session was done."""
+    """The last stage that a participant reached, or that the session was done."""
     first, *later = stages.flow()
     marks = [When(stage.reached(), Value(stage.name)) for stage in reversed(later)]
     return Case(When(~Q(stage__in=CUT_SHORT), "stage"), *marks, default=Value(first.name))
@@ -102,7 +102,7 @@ def head_count(groups: Iterable[OutcomeGroup]) -> HeadCount:
 
 
 def by_arm(study: Study, groups: Iterable[OutcomeGroup]) -> dict[str, HeadCount]:
-    """The arms of the settings first, in their order, then arms that only rows know, then "" for who has none."""
+    """The arms of the settings first, in their order, then arms found only in rows, then "" for people without one."""
     everybody = tuple(groups)
     known = sorted({group.arm for group in everybody if group.arm})
     arms = dict.fromkeys([*study.arm_names, *known, ""])

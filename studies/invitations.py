@@ -1,4 +1,4 @@
-"""Signed links that let somebody in for another purpose than taking part: a look, or a rehearsal."""
+"""Signed links that let people in for a purpose other than taking part: a preview or a rehearsal."""
 
 from django.core import signing
 
@@ -15,7 +15,7 @@ def invitation(study: Study, purpose: str) -> str:
 
 
 def purpose_of(text: str, study: Study) -> str:
-    """What a text invites to; nothing if it is none of ours, of another study, or too old."""
+    """What a text invites to; nothing if we did not sign it, or if it is for another study or too old."""
     try:
         number, purpose = signing.loads(text, salt=SALT, max_age=DAY)
     except (signing.BadSignature, ValueError, TypeError):

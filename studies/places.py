@@ -13,7 +13,7 @@ MOST_PLACES_AT_ONCE = 10_000
 
 
 def close_arm(study: Study, arm: str, actor: Any) -> None:
-    """Gives an arm to nobody new; who has it goes on. One arm stays open whatever happens."""
+    """Assigns an arm to nobody new; those who have it continue. One arm always stays open."""
     with transaction.atomic():
         locked = _locked(study, arm)
         if arm in locked.closed_arms:

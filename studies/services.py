@@ -162,7 +162,7 @@ def _progress(participant: Participant, done_in_current: int) -> list[Json]:
 
 
 def _place_in_flow(participant: Participant) -> int:
-    """The number of the current stage; beyond the last when all are done, the first for who declined."""
+    """The number of the current stage; beyond the last when all are done, the first for those who declined."""
     names = [stage.name for stage in stages.flow()]
     if participant.stage == Participant.Stage.DONE:
         return len(names)
@@ -184,7 +184,7 @@ def _done_task(participant: Participant) -> Json:
 
 
 def _keeps_answers(participant: Participant) -> bool:
-    """Who declined has given none; who withdrew was told before."""
+    """Those who declined gave none; those who withdrew were told beforehand."""
     has_withdrawn = participant.stage == Participant.Stage.WITHDRAWN
     return has_withdrawn and not withdrawal.deletes(participant)
 
@@ -287,7 +287,7 @@ def _repeat(participant: Participant, position: int, payload: Mapping[str, Any])
 
 
 def expire_sessions(study: Study) -> int:
-    """Marks the sessions that nobody has been seen in for too long; returns how many."""
+    """Marks sessions whose worker has not been seen for too long; returns how many."""
     overdue = study.participants.overdue(study.cutoff)
     return overdue.update(stage=Participant.Stage.ABANDONED, finished_at=timezone.now())
 
@@ -305,7 +305,7 @@ def change_state(study: Study, state: str, actor: Any) -> Study:
 
 
 def _refuse_unless_allowed(study: Study, state: str) -> None:
-    """The state must follow, and nobody is let in to settings that would not be taken today."""
+    """The state must be allowed to follow, and nobody is let in while the settings would not pass the checks."""
     if not states.may_follow(study.state, state):
         raise StateNotAllowed(f"A study that is {study.state} cannot become {state}.")
     if state not in Study.TAKES_PART:

@@ -1,4 +1,4 @@
-"""What others may want to hear of: senders here know nobody who listens."""
+"""What other apps may want to hear about; the senders do not know who listens."""
 
 from django.dispatch import Signal
 

@@ -59,7 +59,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Progress:
-    """How many units of a stage somebody has done, and when the first task was written."""
+    """How many units of a stage a participant has done, and when the first task was written."""
 
     done: int
     since: datetime

@@ -10,8 +10,8 @@ MEANING: dict[str, str] = {
     State.DRAFT: "Nobody can begin yet. You can try every stage yourself.",
     State.PILOT: "The link lets people in as pilots: they take no place and count in no result.",
     State.OPEN: "The link lets people in, and they count.",
-    State.PAUSED: "Nobody new can begin for now. Whoever has begun can finish.",
-    State.CLOSED: "The study has ended. Nobody new can begin; whoever has begun can finish.",
+    State.PAUSED: "Nobody new can begin for now. Those who have begun can finish.",
+    State.CLOSED: "The study has ended. Nobody new can begin; those who have begun can finish.",
 }
 
 
@@ -24,12 +24,14 @@ class Move:
     sentence: str
 
 
-_OPEN = "People who come by the link from now on count. Their settings are frozen as a version."
-_CLOSE = "The link says that the study has ended. Whoever has begun can finish."
+_OPEN = "People who use the link from now on count. Their settings are frozen as a version."
+_CLOSE = "The link says that the study has ended. Those who have begun can finish."
 
 MOVES: dict[str, tuple[Move, ...]] = {
     State.DRAFT: (
-        Move(State.PILOT, "Begin a pilot", "The link works; whoever comes is marked as a pilot."),
+        Move(
+            State.PILOT, "Begin a pilot", "The link works; people who use it are marked as pilots."
+        ),
         Move(State.OPEN, "Open the study", _OPEN),
     ),
     State.PILOT: (

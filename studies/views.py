@@ -32,7 +32,7 @@ def health(request: HttpRequest) -> HttpResponse:
     return HttpResponse("ok\n", content_type="text/plain")
 
 
-# Whoever is framed by another site has no cookies here, so the form carries no secret of one. None is
+# A page framed by another site has no cookies here, so the form carries no secret of one. None is
 # needed: joining a study is open to everybody and acts for nobody.
 @csrf_exempt
 @framable

@@ -17,6 +17,6 @@ def known_teachers() -> dict[str, type[Teacher]]:
 
 
 def teacher_title(name: str) -> str:
-    """What people read; for a teacher that this software does not have (any more), its plain name."""
+    """What people read; for a teacher that this software does not (or no longer) have, its plain name."""
     teacher = known_teachers().get(name)
     return teacher.title if teacher else name

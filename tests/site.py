@@ -160,7 +160,7 @@ def running_site(
                 yield site
             finally:
                 site.close()
-                # At once: nobody is served any more.
+                # At once: nobody is being served now.
                 server.send_signal(signal.SIGQUIT)
                 server.wait(30)
 

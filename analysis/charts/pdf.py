@@ -40,7 +40,7 @@ def pdf(drawing: Drawing) -> bytes:
 
 
 def describe(canvas: Canvas, title: str) -> None:
-    """What a reader's program tells of the file; without this ReportLab would write that it is anonymous."""
+    """What a PDF viewer shows about the file; without this ReportLab would call it anonymous."""
     canvas.setTitle(title)
     canvas.setAuthor("")
     canvas.setSubject("")

@@ -42,7 +42,7 @@ class Outbox(io.RawIOBase):
 
 @dataclass
 class Record:
-    """What the datasheet tells of a table, counted while its rows pass."""
+    """What the datasheet says about a table, counted while its rows are written."""
 
     table: ExportTable
     file: str

@@ -66,31 +66,31 @@ def origin(participant: str = "") -> Columns:
         Column(
             "is_excluded",
             YES_NO,
-            "Whether a researcher has excluded the participant. Such rows are only in files of everyone.",
+            "Whether a researcher has excluded the participant. Such rows appear only in files of everyone.",
             f"{participant}is_excluded",
         ),
         Column(
             "study_version",
             WHOLE,
-            "The version of the study's settings that the session was made of.",
+            "The version of the study's settings that the session uses.",
             f"{participant}version.number",
         ),
         Column(
             "configuration_hash",
             TEXT,
-            "SHA-256 of those settings; the datasheet of an export has them in full.",
+            "SHA-256 of those settings; the datasheet of an export lists them in full.",
             f"{participant}version.hash",
         ),
         Column(
             "software_version",
             TEXT,
-            "The version of JEDI Web in which the session began.",
+            "The version of JEDI Web with which the session began.",
             f"{participant}software_version",
         ),
         Column(
             "participant_seed",
             WHOLE,
-            "Every random draw of the session follows from it and the study's seed.",
+            "Together with the study's seed, determines every random draw of the session.",
             f"{participant}seed",
         ),
     )

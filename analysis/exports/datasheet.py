@@ -20,7 +20,7 @@ from .tables import StudySnapshot
 
 Json = dict[str, Any]
 
-# What gets a worker paid, opens a door, or belongs to the database alone, is no part of the record that is handed on.
+# What gets a worker paid, grants access, or concerns the database alone is not part of a record to be published.
 LEFT_OUT = {
     "id",
     "dataset",
@@ -36,7 +36,7 @@ LEFT_OUT = {
 
 
 class ExportedPeople:
-    """How many people stand where, by arm, as the column `status` has it; counted while their rows pass."""
+    """How many people have which status, by arm, as in the column `status`; counted while their rows are written."""
 
     def __init__(self, study: Study) -> None:
         self.status = next(c.value for c in participant_columns(study) if c.name == "status")
@@ -83,7 +83,7 @@ class Datasheet:
 
 
 def settings_of(study: Study) -> Json:
-    """As they are now; what a session was made of is in its version."""
+    """As they are now; the settings that a session uses are in its version."""
     names = [field.name for field in study._meta.concrete_fields if field.name not in LEFT_OUT]
     values = {name: getattr(study, name) for name in names}
     return {

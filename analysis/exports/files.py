@@ -16,7 +16,7 @@ PIECE = 64 * 1024
 
 @dataclass(frozen=True)
 class Selection:
-    """What somebody wants of a study."""
+    """What a researcher wants from a study."""
 
     study: Study
     identifiable: bool = False

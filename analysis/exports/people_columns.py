@@ -34,7 +34,7 @@ WHO: tuple[Column[Participant], ...] = (
     Column(
         "participant",
         TEXT,
-        "The participant's code: random, says nothing about the person.",
+        "The participant's code: random, and says nothing about the person.",
         "code",
     ),
     Column(
@@ -44,20 +44,22 @@ WHO: tuple[Column[Participant], ...] = (
         _status,
     ),
     Column("arm", TEXT, _arm_meaning),
-    Column("ticket", WHOLE, "The number in the round robin, from 0."),
+    Column("ticket", WHOLE, "The participant's number in the round robin, from 0."),
 )
 RESULTS: tuple[Column[Participant], ...] = (
-    Column("memory_span", NUMBER, "n̄: the mean memory length of the trials without the shortest."),
+    Column("memory_span", NUMBER, "n̄: the mean memory length of all trials but the shortest."),
     Column("beta", NUMBER, "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1."),
-    Column("teaching_steps", WHOLE, "How many images the teacher was to show."),
+    Column("teaching_steps", WHOLE, "How many images the teacher was meant to show."),
     Column("unique_examples", WHOLE, "How many different images were shown in teaching."),
     Column(
-        "first_seen_accuracy", NUMBER, "Share of right answers at first presentations in teaching."
+        "first_seen_accuracy",
+        NUMBER,
+        "Share of correct answers at first presentations in teaching.",
     ),
-    Column("evaluation_accuracy", NUMBER, "Share of right answers in the evaluation."),
+    Column("evaluation_accuracy", NUMBER, "Share of correct answers in the evaluation."),
     Column("teaching_gain", NUMBER, "evaluation_accuracy − first_seen_accuracy."),
-    Column("joined_at", TIME, "When the session was made.", "created_at"),
-    Column("consented_at", TIME, "When the worker agreed."),
+    Column("joined_at", TIME, "When the session was created.", "created_at"),
+    Column("consented_at", TIME, "When the worker gave consent."),
     Column("teaching_started_at", TIME, "When the first teaching image was chosen."),
     Column("evaluation_started_at", TIME, "When the evaluation images were drawn."),
     Column("finished_at", TIME, "When the session ended."),
@@ -82,22 +84,22 @@ SETTING: tuple[Column[Participant], ...] = (
     Column(
         "dataset_version",
         WHOLE,
-        "The version of the data set; a data set never changes under its version.",
+        "The version of the data set; a version of a data set never changes.",
         "study_as_joined.dataset.version",
     ),
     Column(
         "recruiter",
         TEXT,
-        "Where the worker came from: prolific, mturk, or empty for the plain link.",
+        "The recruitment platform the worker came from: prolific, mturk, or empty for the plain link.",
     ),
 )
 RECRUITMENT: tuple[Column[Participant], ...] = (
     Column("external_id", TEXT, "The worker's id on the recruitment platform.", identifiable=True),
-    Column("external_study", TEXT, "The platform's id of the study or HIT.", identifiable=True),
+    Column("external_study", TEXT, "The platform's id for the study or HIT.", identifiable=True),
     Column(
         "external_session",
         TEXT,
-        "The platform's id of the session or assignment.",
+        "The platform's id for the session or assignment.",
         identifiable=True,
     ),
 )

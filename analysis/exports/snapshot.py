@@ -18,7 +18,7 @@ def snapshot() -> Iterator[str]:
     on, and only the write-ahead log grows until the export ends. On Postgres, REPEATABLE READ and READ ONLY do the
     same; there the connection is outside the pool, where it would take a worker's place for minutes.
 
-    Whoever is in a transaction already reads through it: what was written there is visible nowhere else.
+    A caller that is already in a transaction reads through it: what was written there is visible nowhere else.
     """
     if connection.in_atomic_block:
         yield connection.alias

@@ -20,7 +20,7 @@ from .columns import (
     teaching_columns,
 )
 
-# Rows in memory at a time: many enough that the database is not asked too often.
+# Rows in memory at a time: enough that the database is not queried too often.
 CHUNK = 2000
 
 
@@ -47,7 +47,7 @@ class ExportTable:
     rows_of: Callable[[StudySnapshot], Iterator[Any]]
 
     def columns(self, study: Study, *, identifiable: bool) -> Columns:
-        """All columns, or those that name nobody."""
+        """All columns, or only those that identify nobody."""
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
@@ -123,8 +123,8 @@ TABLES = {
         ExportTable(
             "teaching",
             "Teaching steps",
-            "One row per image that a teacher chose, with everything it knew when it chose and the "
-            "worker's answer. The step that a worker has not answered yet is there without an answer.",
+            "One row per image that a teacher chose, with everything it knew at that moment and the "
+            "worker's answer. A step that has not been answered yet is included without an answer.",
             teaching_columns,
             teaching_rows,
         ),
@@ -132,7 +132,7 @@ TABLES = {
             "evaluation",
             "Evaluation answers",
             "One row per image of the evaluation. All images are drawn when the evaluation begins; those "
-            "not yet answered are there without an answer.",
+            "not answered yet are included without an answer.",
             evaluation_columns,
             evaluation_rows,
         ),
@@ -146,8 +146,8 @@ TABLES = {
         ExportTable(
             "events",
             "Events",
-            "One row per thing that a worker's page noticed around its tasks: opened, out of sight and back, server "
-            "not reached and reached again, errors. At most 500 for each participant.",
+            "One row per event on a worker's page: opened, hidden and shown again, server unreachable and reachable "
+            "again, errors. At most 500 for each participant.",
             event_columns,
             event_rows,
         ),

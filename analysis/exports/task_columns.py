@@ -24,9 +24,9 @@ TASK_TIMES: tuple[Column[Task], ...] = (
     Column(
         "response_ms",
         NUMBER,
-        "Milliseconds from the display to the answer, by the worker's device.",
+        "Milliseconds from the display to the answer, measured on the worker's device.",
     ),
-    Column("created_at", TIME, "When the task was written, before it could be shown."),
+    Column("created_at", TIME, "When the task was stored, before it could be shown."),
     Column("answered_at", TIME, "When the answer was stored."),
 )
 
@@ -41,7 +41,9 @@ def _answer_class(task: LabelTask) -> str:
 
 
 IMAGE_AND_ANSWER: tuple[Column[LabelTask], ...] = (
-    Column("example", TEXT, "The key of the image; its file has this name.", "example.key"),
+    Column(
+        "example", TEXT, "The key of the image, which is also the name of its file.", "example.key"
+    ),
     Column(
         "pool_index",
         WHOLE,
@@ -51,8 +53,8 @@ IMAGE_AND_ANSWER: tuple[Column[LabelTask], ...] = (
     Column("label", WHOLE, "The true class as −1 or +1.", "example.label"),
     Column("true_class", TEXT, "The name of the true class.", _true_class),
     Column("answer", WHOLE, "The worker's answer as −1 or +1."),
-    Column("answer_class", TEXT, "The name of the class that was answered.", _answer_class),
-    Column("is_correct", YES_NO, "Whether the answer was right."),
+    Column("answer_class", TEXT, "The name of the class that the worker chose.", _answer_class),
+    Column("is_correct", YES_NO, "Whether the answer was correct."),
 )
 STEP: tuple[Column[TeachingStep], ...] = (
     Column("step", WHOLE, "t, the number of the teaching step, from 1."),
@@ -60,23 +62,31 @@ STEP: tuple[Column[TeachingStep], ...] = (
 CHOICE: tuple[Column[TeachingStep], ...] = (
     Column("is_first_showing", YES_NO, "Whether this worker had not seen the image before."),
     Column("is_random", YES_NO, "Whether the image was drawn at random in the cold start."),
-    Column("p", NUMBER, "The teacher's estimate that the worker says +1, before the answer."),
-    Column("f", NUMBER, "The teacher's estimate that the worker is wrong."),
+    Column(
+        "p",
+        NUMBER,
+        "The teacher's estimate, before the answer, of the probability that the worker answers +1.",
+    ),
+    Column(
+        "f",
+        NUMBER,
+        "The teacher's estimate, before the answer, of the probability that the worker is wrong.",
+    ),
     Column(
         "score",
         NUMBER,
         "The value of the teacher's objective; smaller is better. Empty where nothing was minimised.",
     ),
-    Column("diversity", NUMBER, "The part of the objective for diversity."),
-    Column("usefulness", NUMBER, "The part of the objective for usefulness."),
-    Column("learning_rate", NUMBER, "η_t of the step."),
-    Column("choice_ms", NUMBER, "Milliseconds that the choice took."),
+    Column("diversity", NUMBER, "The diversity part of the objective."),
+    Column("usefulness", NUMBER, "The usefulness part of the objective."),
+    Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
+    Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
 )
 ITEM: tuple[Column[EvaluationItem], ...] = (
     Column(
         "item",
         WHOLE,
-        "The number of the evaluation image, from 1; attention checks are counted along.",
+        "The number of the evaluation image, from 1; attention checks are included in the count.",
     ),
 )
 CHECK: tuple[Column[EvaluationItem], ...] = (
@@ -88,31 +98,44 @@ CHECK: tuple[Column[EvaluationItem], ...] = (
     Column(
         "is_passed",
         YES_NO,
-        "In an attention check, whether the worker chose that class. There is_correct is empty: no accuracy counts it.",
+        "In an attention check, whether the worker chose that class. is_correct is then empty: checks count in no "
+        "accuracy.",
     ),
 )
 ROUND: tuple[Column[MemoryRound], ...] = (
     Column("trial", WHOLE, "The trial, from 1; 0 is the practice round."),
-    Column("is_practice", YES_NO, "Whether the round was for practice and does not count."),
+    Column("is_practice", YES_NO, "Whether the round was a practice round, which does not count."),
     Column("length", WHOLE, "n, the number of pictures."),
     Column("pictures", LIST, "The pictures in the order shown."),
-    Column("shuffled", LIST, "The order in which they came back."),
-    Column("restored", LIST, "The order that the worker gave."),
+    Column("shuffled", LIST, "The order in which they were offered for restoring."),
+    Column("restored", LIST, "The order that the worker put them in."),
     Column("is_correct", YES_NO, "Whether the worker restored the order."),
-    Column("exposure_ms", WHOLE, "Milliseconds for which the pictures were to be shown."),
-    Column("shown_ms", NUMBER, "Milliseconds for which they were shown, by the worker's device."),
-    Column("exposed_at", TIME, "When the display was first started."),
-    Column("exposures", WHOLE, "How often the order was sent; more than once after a lost reply."),
+    Column("exposure_ms", WHOLE, "Milliseconds for which the pictures were meant to be shown."),
+    Column(
+        "shown_ms",
+        NUMBER,
+        "Milliseconds for which they were shown, measured on the worker's device.",
+    ),
+    Column("exposed_at", TIME, "When the display first started."),
+    Column(
+        "exposures", WHOLE, "How many times the order was sent; more than once after a lost reply."
+    ),
 )
 EVENT: tuple[Column[SessionEvent], ...] = (
     Column(
         "kind",
         TEXT,
-        "What the worker's page noticed: opened, hidden, shown, offline, online or error.",
+        "What happened on the worker's page: opened, hidden, shown, offline, online or error.",
     ),
     Column(
-        "at", TIME, "When it happened: by the server's clock, less the time that the page kept it."
+        "at",
+        TIME,
+        "When it happened: the server's time of arrival, minus how long the page held it back.",
     ),
-    Column("client_ms", NUMBER, "Milliseconds since the page was opened, by the worker's device."),
-    Column("detail", TEXT, "Of an error: its words and its place."),
+    Column(
+        "client_ms",
+        NUMBER,
+        "Milliseconds since the page was opened, measured on the worker's device.",
+    ),
+    Column("detail", TEXT, "For an error: its message and where it occurred."),
 )

@@ -22,7 +22,7 @@ from .decay import Fit, fit_decay
 from .figures import ArmBins, ArmFits, calibration_plot, decay_plot
 from .sessions import TaughtSession, sessions_of
 
-# The newest so many: the page answers in a second or two, and more would change little.
+# How many of the newest: the page loads in a second or two, and more would change little.
 MOST = 300
 
 TEACHER, TRACKING, CONSTANT, RUNNING = "teacher", "tracking", "constant", "running"
@@ -93,7 +93,7 @@ def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
 
 
 def predicted_answers(session: TaughtSession) -> Floats:
-    """P(+1) before each answer by a teacher who tracks the learner, whoever taught."""
+    """P(+1) before each answer by a teacher that tracks the learner, whichever teacher taught."""
     teacher = Tracked(beta=session.beta, learning_rate=session.rate)
     rows = zip(session.examples, session.answers, session.p, strict=True)
     shown = [Shown(int(example), int(answer), float(p)) for example, answer, p in rows]

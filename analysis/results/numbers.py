@@ -1,4 +1,4 @@
-"""The numbers of a study, by a handful of queries. Only participants who finished count, but for who was lost."""
+"""The numbers of a study, by a handful of queries. Only participants who finished count, except in attrition."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ class Finished:
         return Q(participant__in=people, is_correct__isnull=False)
 
 
-# An answer of somebody who finished never changes: while the same people have finished, the counts stand.
+# The answers of those who finished never change: while the same people have finished, the counts are valid.
 @lru_cache(maxsize=16)
 def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
     confusion: Counter[tuple[str, int, int]] = Counter()

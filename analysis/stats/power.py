@@ -77,7 +77,7 @@ def pooled_sd(groups: Sequence[Sequence[float]]) -> float | None:
 def power_by_drawing(n: int, question: Question, first: Floats, second: Floats, seed: int) -> float:
     """How often Welch's t test finds the effect, with n workers per arm drawn from the simulated ones.
 
-    Both arms keep the shape and spread that they have; their means are set the effect apart.
+    Both arms keep the shape and spread that they have; their means are shifted so that they differ by the effect.
     """
     found = 0
     rng = np.random.default_rng([seed, n])

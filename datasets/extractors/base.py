@@ -26,7 +26,7 @@ Progress: TypeAlias = Callable[[str, float], None]
 # Asked now and then; true stops the work.
 CancelCheck: TypeAlias = Callable[[], bool]
 
-# The paper teaches with 110 features, and so does every extractor of ours.
+# The paper teaches with 110 features, and so does each of our extractors.
 FEATURES = 110
 # Below this an entry of a feature vector is what rounding left of nothing.
 TINY = 1e-12

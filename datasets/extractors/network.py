@@ -28,7 +28,7 @@ CACHED = 1 << 16
 class Convolution:
     """A kernel with its batch normalisation folded in.
 
-    `kernel` is (inputs, outputs) for one pixel, (k, k, channels) for each channel by itself and
+    `kernel` is (inputs, outputs) for one pixel, (k, k, channels) for each channel separately and
     (k, k, inputs, outputs) in full; `offset` is (outputs,).
     """
 
@@ -38,7 +38,7 @@ class Convolution:
 
 @dataclass(frozen=True)
 class Block:
-    """Widen, look around in each channel by itself, narrow."""
+    """Widen, filter each channel separately, narrow."""
 
     expand: Convolution | None
     depthwise: Convolution
@@ -127,7 +127,7 @@ def convolved(x: Float32Array, convolution: Convolution, stride: int) -> Float32
 
 
 def each_convolved(x: Float32Array, convolution: Convolution, stride: int) -> Float32Array:
-    """A convolution of each channel by itself: (h, w, c) to (h', w', c)."""
+    """A convolution of each channel separately: (h, w, c) to (h', w', c)."""
     k = convolution.kernel.shape[0]
     around = padded(x, k, stride)
     height, width = (-(-extent // stride) for extent in x.shape[:2])

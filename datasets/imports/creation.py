@@ -59,7 +59,7 @@ class Draft:
     """how many groups of duplicates were found, if anybody looked"""
     insight: InsightMaker = lambda pool, order: {}
     owner: Any = None
-    """the researcher whose data set it is; nobody's is everybody's"""
+    """the researcher who owns it; without an owner, everybody may use it"""
     key: str = field(default_factory=new_key)
     keep: Callable[[Path], None] = lambda folder: None
     """writes into its folder what else belongs to it"""

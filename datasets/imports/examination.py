@@ -95,7 +95,7 @@ def examine(job: Import, watch: Watch) -> Examined:
 
 
 def opened_source(job: Import) -> Source:
-    """An upload lies under a name of ours; a problem with it names the researcher's file."""
+    """An upload is stored under a name that we chose; a problem with it names the researcher's file."""
     path = Path(job.source)
     try:
         return open_source(path, job.folder)

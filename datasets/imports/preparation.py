@@ -1,4 +1,4 @@
-"""Every image of a source, decoded and encoded anew into the import's own folder.
+"""Every image of a source, decoded and re-encoded into the import's own folder.
 
 An image that was prepared once is not prepared again: a killed worker's successor goes on where it stopped.
 """
@@ -122,7 +122,7 @@ def _prepare_one(order: _Order) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Whoever finds the file finds all of it, even if two processes write it."""
+    """A process that finds the file finds all of it, even if two processes write it."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     draft.write_bytes(content)
     draft.replace(path)

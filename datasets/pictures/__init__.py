@@ -1,1 +1,1 @@
-"""Images as files: decoded from hostile bytes, encoded anew, and compared for duplicates."""
+"""Images as files: decoded from hostile bytes, re-encoded, and compared for duplicates."""

@@ -43,7 +43,7 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-# What is not an image, told by its first bytes, so that the message can say what it is.
+# What is not an image, recognised by its first bytes, so that the message can say what it is.
 OTHER_CONTENT = {
     b"PK\x03\x04": "a zip archive",
     b"\x1f\x8b": "a gzip archive",

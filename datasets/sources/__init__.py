@@ -64,7 +64,7 @@ def open_source(path: Path, workdir: Path) -> Source:
     """Recognises a folder or a zip, or raises an `ImportProblem` that says what to do.
 
     workdir: an existing folder of our own. Precomputed features in a zip are unpacked into it
-    under a name of ours; nothing else is written anywhere.
+    under a name that we chose; nothing else is written anywhere.
     """
     files = unwrapped(listed_files(path))
     names = [name for name in files if not is_table(name) and not is_document(name)]
@@ -86,7 +86,7 @@ def open_source(path: Path, workdir: Path) -> Source:
 
 
 def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, ManifestRow]:
-    """Label and side of the images, from whoever says it: the manifest, the folders, the features."""
+    """Label and side of the images, from whichever source has them: the manifest, the folders, the features."""
     if tables.manifest is not None:
         return tables.manifest
     folders = rows_from_folders(names)

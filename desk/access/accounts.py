@@ -1,4 +1,4 @@
-"""Researchers' accounts: a superuser names somebody, and hands over a link that sets the password once."""
+"""Researchers' accounts: a superuser creates them and hands over a single-use link that sets the password."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """The role of a researcher: a group with the rights that the desk's pages ask for.
 
-Rights say what somebody may do at all; `visible_to` and `editable_by` decide with which studies. A superuser
+Rights say what a user may do at all; `visible_to` and `editable_by` decide with which studies. A superuser
 creates accounts (Users in the admin), and every new one is a researcher unless the boxes say otherwise.
 """
 

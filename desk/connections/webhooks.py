@@ -23,7 +23,7 @@ from . import outbound
 
 Event, State = WebhookDelivery.Event, WebhookDelivery.State
 
-# How long to wait after each try that failed: six tries in a day.
+# How long to wait after each try that failed: six tries in about a day.
 WAITS = (
     timedelta(minutes=1),
     timedelta(minutes=10),
@@ -103,7 +103,7 @@ def enqueue_due(**options: Any) -> None:
 
 
 def deliver(delivery: WebhookDelivery, tries: int) -> None:
-    """The try after so many others, unless somebody has made it already."""
+    """The try after this many others, unless it has been made already."""
     if not _claim(delivery, tries):
         return
     if tries >= MOST_TRIES:

@@ -22,6 +22,6 @@ def with_counts(studies: QuerySet[Any]) -> QuerySet[Any]:
 
 
 def newest_studies(user: Any) -> tuple[list[Any], int]:
-    """A few studies that somebody may see, the newest first, and how many there are."""
+    """A few studies that a user may see, the newest first, and how many there are."""
     visible = Study.objects.visible_to(user)
     return list(with_counts(visible.order_by("-pk"))[:NEWEST]), visible.count()

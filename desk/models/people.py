@@ -12,7 +12,7 @@ from studies.models import Participant, Study
 
 
 class Decision(models.Model):
-    """That somebody was excluded, or taken back, and why. Written once; the newest one stands."""
+    """That a participant was excluded, or included again, and why. Written once; the newest one stands."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="decisions")
     excludes = models.BooleanField()
@@ -27,7 +27,7 @@ class Decision(models.Model):
         ordering = ["-at", "-pk"]
 
     def __str__(self) -> str:
-        verb = "excluded" if self.excludes else "taken back"
+        verb = "excluded" if self.excludes else "included again"
         return f"{self.participant_id} {verb}: {self.reason}"
 
 
@@ -36,12 +36,12 @@ class PaymentQuerySet(models.QuerySet["Payment"]):
         return self.filter(participant__study=study)
 
     def standing(self) -> PaymentQuerySet:
-        """Those that nobody took back."""
+        """Those that have not been undone."""
         return self.filter(undone_at=None)
 
 
 class Payment(models.Model):
-    """That somebody was paid a bonus. A payment that was recorded by mistake is taken back, never removed."""
+    """That a participant was paid a bonus. A payment that was recorded by mistake is undone, never removed."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="payments")
     act = models.CharField(

@@ -1,4 +1,4 @@
-"""Deliveries of a study's webhook: what is to be told, to whom, and how often it was tried."""
+"""Deliveries of a study's webhook: what is sent, to whom, and how often it was tried."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WebhookQuerySet(models.QuerySet["WebhookDelivery"]):
 
 
 class WebhookDelivery(models.Model):
-    """One message of a study. Written with what it tells of, so that none is ever lost."""
+    """One message of a study. Stored together with what it reports, so that none is ever lost."""
 
     class Event(models.TextChoices):
         FINISHED = "session.finished", "a participant finished"

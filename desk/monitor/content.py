@@ -25,7 +25,7 @@ Stage = Participant.Stage
 
 
 def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
-    """Everything of the page that changes by itself."""
+    """The part of the page that refreshes automatically."""
     now = timezone.now()
     titles = place_titles()
     current = Monitor(study, choice_of(study, parameters), page_number(parameters))
@@ -46,7 +46,7 @@ def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
 
 
 def place_titles() -> dict[str, str]:
-    """Where somebody may be, in the order of a session."""
+    """Where a participant may be, in the order of a session."""
     labels = stages.labels() | {end.value: end.label for end in Participant.ENDS}
     return {
         UNDER_WAY: "Under way",
@@ -76,7 +76,7 @@ def page_number(parameters: Mapping[str, str]) -> int:
 
 
 def chosen_in(choice: MonitorFilter) -> dict[str, str]:
-    """As the address has it: what is so by itself is left out."""
+    """As in the address, where defaults are left out."""
     plain = MonitorFilter()
     names = ("purpose", "place", "arm")
     return {n: getattr(choice, n) for n in names if getattr(choice, n) != getattr(plain, n)}
@@ -149,7 +149,7 @@ def duration_fact(monitor: Monitor) -> Json:
 
 
 def pay_fact(monitor: Monitor) -> Json:
-    """What the pay comes to in an hour for who takes the median time; the bonus is not in it."""
+    """The hourly pay of a worker who takes the median time, without the bonus."""
     reward, duration = monitor.study.reward, monitor.median_duration
     if reward is None:
         return fact("Pay per hour", UNKNOWN, "set the pay on the set-up page to see it")
@@ -243,7 +243,7 @@ def person_row(place: Place, where: str, now: datetime) -> Json:
 
 
 def progress_words(place: Place) -> str:
-    """The unit that somebody is at."""
+    """The unit that a participant is at."""
     if place.progress is None:
         return ""
     done, total = place.progress

@@ -76,7 +76,7 @@ class MonitorFilter:
 
 @dataclass(frozen=True)
 class Step:
-    """A stage of the funnel: how many came so far, are there now, and were lost there."""
+    """A stage of the funnel: how many reached it, are there now, and were lost there."""
 
     stage: str
     reached: int
@@ -169,7 +169,7 @@ class Monitor:
 
     @cached_property
     def people(self) -> list[Place]:
-        """One page of the list, who joined last first, so that nobody moves while one reads."""
+        """One page of the list, the newest first, so that rows do not move while it is read."""
         start = (min(self.page, self.pages) - 1) * PAGE_SIZE
         rows = self.study.participants.filter(self.choice.condition(self.study.cutoff))
         chosen = list(rows.select_related("version").order_by("-pk")[start : start + PAGE_SIZE])

@@ -1,4 +1,4 @@
-"""The live monitor of a study: it tells how the study goes, and has the buttons that change it."""
+"""The live monitor of a study: how the study is going, and the buttons that change it."""
 
 from __future__ import annotations
 

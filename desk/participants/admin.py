@@ -165,7 +165,7 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
         return study_page(request, participant.study, template, "Participants", page | title)
 
     def participant_for(self, request: HttpRequest, object_id: str) -> Participant:
-        """For who may see the participant, to be read. A stranger's participant does not exist."""
+        """Read-only, for those who may see the participant. To anyone else the participant does not exist."""
         if not self.has_view_permission(request) or request.method not in ("GET", "HEAD"):
             raise PermissionDenied
         rows = self.get_queryset(request).select_related("study__dataset", "version")

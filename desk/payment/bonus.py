@@ -19,7 +19,7 @@ REAL_ID = re.compile(r"[A-Za-z0-9]+")
 
 @dataclass(frozen=True)
 class Payee:
-    """Somebody in the top, and the payment that was recorded, if any."""
+    """A participant in the top share, and the recorded payment, if any."""
 
     pk: int
     code: str

@@ -75,7 +75,7 @@ def payment(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def groups(plan: BonusPlan) -> list[PaymentGroup]:
-    """One for each channel by which there is somebody to pay, or somebody was paid."""
+    """One for each channel by which people are to be paid, or were paid."""
     everybody = [
         PaymentGroup(file, plan.payees(file.channel), paid_by(plan, file))
         for file in FILES.values()
@@ -159,7 +159,7 @@ def record_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
 
 def undo_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
     count = record.undo_paid(study, request.POST.get("act", ""), actor=request.user)
-    words = f"Taken back: {people(count)}." if count else "This had already been taken back."
+    words = f"Undone for {people(count)}." if count else "This had already been undone."
     messages.success(request, words)
     return back(study)
 

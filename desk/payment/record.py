@@ -1,4 +1,4 @@
-"""The record of who was paid: what was recorded together can be taken back together, and nothing is lost."""
+"""The record of who was paid: what was recorded together can be undone together, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def undo_paid(study: Study, batch: str, *, actor: Any) -> int:
         Payment.objects.filter(pk__in=[row.pk for row in rows]).update(
             undone_at=timezone.now(), undone_by=actor.get_username()
         )
-        _audit("Took back the record of", rows, study, actor)
+        _audit("Undid the record of", rows, study, actor)
     return len(rows)
 
 
@@ -58,7 +58,7 @@ def _audit(verb: str, rows: Sequence[Payment], study: Study, actor: Any) -> None
 
 
 def recorded_batches(study: Study) -> list[dict[str, Any]]:
-    """What was recorded together, the newest first, taken back or not."""
+    """What was recorded together, the newest first, undone or not."""
     what = ("act", "amount", "currency")
     who_and_when = ("recorded_at", "recorded_by", "undone_at", "undone_by")
     payments = Payment.objects.of_study(study).order_by("-recorded_at", "act")

@@ -38,7 +38,7 @@ def places() -> dict[str, str]:
 
 
 def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
-    """Somebody who stands at a stage as if the earlier ones were done, and who counts nowhere."""
+    """A participant placed at a stage as if the earlier ones were done, who counts nowhere."""
     if stage != Stage.DONE:
         stages.named(stage).warm_up(study)
     with transaction.atomic():

@@ -25,7 +25,7 @@ class PurgeRefused(Exception):
 
 
 def people_of_study(study: Study) -> ParticipantQuerySet:
-    """Everybody in a study that nobody can join now: whoever has its page open loses the session."""
+    """Everybody in a study that nobody can join now; people who have its page open lose their session."""
     if study.state in Study.TAKES_PART:
         raise PurgeRefused(
             f"{study.title} is {study.get_state_display()}. Pause or close it first."

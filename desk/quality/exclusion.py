@@ -1,4 +1,4 @@
-"""Excluding somebody from everything that counts, and taking it back: each a decision with a reason that is kept."""
+"""Excluding a participant from everything that counts, and undoing it: each a decision with a reason that is kept."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ LONGEST_REASON = 400
 
 
 def exclude(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Returns whether it changed anything: somebody who is excluded already stays so, for the first reason."""
+    """Returns whether it changed anything: one who is excluded already stays so, for the first reason."""
     return _decide(participant, excludes=True, reason=reason, actor=actor)
 
 
 def include(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Takes an exclusion back. Returns whether it changed anything."""
+    """Undoes an exclusion. Returns whether it changed anything."""
     return _decide(participant, excludes=False, reason=reason, actor=actor)
 
 
@@ -52,6 +52,6 @@ def _cleaned(reason: str) -> str:
 
 def _audit(participant: Participant, excludes: bool, reason: str, actor: Any) -> None:
     action = AuditEntry.Action.EXCLUDE if excludes else AuditEntry.Action.INCLUDE
-    verb = "Excluded" if excludes else "Took back the exclusion of"
+    verb = "Excluded" if excludes else "Undid the exclusion of"
     detail = f"{verb} {participant.code}: {reason}"
     audit.record(action, detail, study=participant.study, actor=actor)

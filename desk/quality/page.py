@@ -40,7 +40,7 @@ READ = (
 
 @dataclass(frozen=True)
 class ListedPerson:
-    """Somebody with flags, or excluded."""
+    """A participant with flags, or an excluded one."""
 
     participant: Participant
     flags: Flags
@@ -113,7 +113,7 @@ def decision_row(decision: Decision) -> list[str]:
     return [
         minute(decision.at),
         participant_link(decision.participant_id, decision.participant.code),
-        "excluded" if decision.excludes else "taken back",
+        "excluded" if decision.excludes else "included again",
         decision.reason,
         decision.actor_name,
     ]
@@ -138,7 +138,7 @@ def quality_box(participant: Participant, *, may_edit: bool) -> dict[str, Any]:
 
 
 def exclusion(request: HttpRequest, study: Study, person: int) -> HttpResponseBase:
-    """Excludes somebody, or takes that back."""
+    """Excludes a participant, or undoes it."""
     participant = get_object_or_404(study.participants, pk=person)
     decide = include if request.POST.get("decision") == "include" else exclude
     try:

@@ -104,7 +104,7 @@ def turk_warning(study: Study) -> str:
 
 
 def try_url(study: Study) -> str:
-    """The study as Prolific would open it for somebody new, with an invitation: the session does not count."""
+    """The study as Prolific would open it for a new participant, with an invitation: the session does not count."""
     someone = {
         "PROLIFIC_PID": secrets.token_hex(12),
         "STUDY_ID": "a-study-to-try",

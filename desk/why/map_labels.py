@@ -1,4 +1,4 @@
-"""Names on a map, put where they can be read: on the paper, not over each other, over as few marks as can be."""
+"""Names on a map, put where they can be read: on the paper, not over each other, over as few marks as possible."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def is_busy(error: OperationalError) -> bool:
-    """Whether waiting helps: a lock or a connection was not to be had in time. A missing table is another matter."""
+    """Whether waiting helps: a lock or a connection was not available in time. A missing table is another matter."""
     cause = error.__cause__
     if isinstance(cause, sqlite3.Error):
         # The low byte is the kind of error; the rest says more about it.

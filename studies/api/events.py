@@ -22,23 +22,26 @@ class EventEntry(serializers.Serializer[Any]):
         required=False, help_text="since the page was opened, by the client's clock"
     )
     position = serializers.IntegerField(
-        required=False, min_value=1, max_value=MAX_POSITION, help_text="the task in sight"
+        required=False, min_value=1, max_value=MAX_POSITION, help_text="the task that is shown"
     )
     detail = serializers.CharField(
-        required=False, allow_blank=True, help_text="of an error; its first 300 characters are kept"
+        required=False,
+        allow_blank=True,
+        help_text="for an error; its first 300 characters are kept",
     )
 
 
 class EventsRequest(serializers.Serializer[Any]):
     sent_ms = Milliseconds(
-        required=False, help_text="now, by the clock of `client_ms`: says how old the events are"
+        required=False,
+        help_text="the current time by the clock of `client_ms`, which tells how old the events are",
     )
     events = EventEntry(many=True, help_text=f"the first {MOST_PER_CALL} are kept")
 
 
 class EventsReply(serializers.Serializer[Any]):
     kept = serializers.IntegerField(
-        help_text=f"how many were; a session keeps {MOST_EACH}, and one that is over none"
+        help_text=f"how many were kept; a session keeps {MOST_EACH}, and a finished one keeps none"
     )
 
 
@@ -50,7 +53,7 @@ class Events(APIView):
         examples=examples.EVENTS,
     )
     def post(self, request: Request, token: str) -> Response:
-        """Tell what happened around the tasks. Nothing depends on it: what is too much is dropped in silence."""
+        """Report events on the page. Nothing depends on them: those beyond the limit are silently dropped."""
         participant = participant_or_404(token)
         form = EventsRequest(data=request.data)
         form.is_valid(raise_exception=True)

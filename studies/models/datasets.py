@@ -14,7 +14,7 @@ from ..keys import new_key, new_seed
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
     def visible_to(self, user: Any) -> DatasetQuerySet:
-        """One's own, those that belong to nobody, and those of the studies that one may see."""
+        """The user's own, those without an owner, and those of the studies that the user may see."""
         if user.is_superuser:
             return self
         from .studies import Study

@@ -56,7 +56,7 @@ class AuditEntry(models.Model):
         DELETE = "delete", "deletion"
         WITHDRAW = "withdraw", "withdrawal"
         EXCLUDE = "exclude", "exclusion"
-        INCLUDE = "include", "exclusion taken back"
+        INCLUDE = "include", "exclusion undone"
         PAY = "pay", "payment"
         STATE = "state", "change of state"
         SHARE = "share", "sharing"

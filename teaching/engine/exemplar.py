@@ -16,7 +16,7 @@ from .errors import BadSetting
 from .history import Past
 from .pool import Pool
 
-# Answers are so many times firmer than the shares of the classes in memory, which are taken for no surer than this.
+# Answers are this many times firmer than the shares of the classes in memory, and the shares are clipped to this.
 FIRMNESS = 4.0
 SUREST = 0.98
 

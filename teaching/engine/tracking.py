@@ -28,7 +28,7 @@ from .pool import Pool
 # A logistic curve is nearly the distribution function of a Gaussian with this variance.
 LOGISTIC_VARIANCE = 8 / np.pi
 SQRT_2PI = float(np.sqrt(2 * np.pi))
-# Covariances are added up over so many models at a time: the matrices of 30 steps stay in the cache.
+# How many models' covariances are added up at a time: the matrices of 30 steps stay in the cache.
 GROUP = 15
 # A model with less than this share of the greatest weight is ruled out: it would decide nothing, and cost as much.
 RULED_OUT = 1e-4

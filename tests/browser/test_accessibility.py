@@ -174,7 +174,7 @@ def at(site: Site, visit: Visit, join: Join, study: MakeStudy) -> Opener:
 
 
 def assert_axe_finds_nothing(visitor: Visitor) -> None:
-    """In light and in dark, once nothing moves any more: axe would judge half-faded colours.
+    """In light and in dark, once nothing moves: axe would judge half-faded colours.
 
     It reads structure and colours, which are the same in every engine, and asks for Playwright's own page.
     """

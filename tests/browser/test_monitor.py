@@ -70,7 +70,7 @@ def test_the_monitor_refreshes_by_itself_and_keeps_the_readers_place(
     page.evaluate(HIDE, False)
     page.wait_for_selector("#people tbody tr:nth-child(2)", state="detached")
     assert "Finished1of 2 who joined" in visitor.text("dl.facts")
-    assert "refreshes by itself" in visitor.text("[data-freshness]")
+    assert "refreshes automatically" in visitor.text("[data-freshness]")
 
 
 def test_a_workers_page_tells_what_happens_around_the_tasks(

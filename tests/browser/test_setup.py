@@ -1,4 +1,4 @@
-"""The set-up form under a researcher's hands: errors appear as they are typed, the paper's settings at a press."""
+"""The set-up form under a researcher's hands: errors appear as one types, a button restores the paper's settings."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Exclusion: a decision with a reason, kept for good, that counts everywhere at once and can be taken back."""
+"""Exclusion: a decision with a reason, kept for good, that takes effect everywhere at once and can be undone."""
 
 import json
 
@@ -88,7 +88,7 @@ def test_deciding_the_same_twice_changes_nothing(researcher, study):
     decide(researcher, person, reason="First.")
     assert "was already excluded" in decide(researcher, person, reason="Second.")
     assert [row.reason for row in Decision.objects.all()] == ["First."]
-    assert not include(add(study), reason="Nothing to take back.", actor=User.objects.get())
+    assert not include(add(study), reason="Nothing to undo.", actor=User.objects.get())
 
 
 def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study, admin_user):
@@ -135,7 +135,7 @@ def test_the_box_of_a_participant_shows_flags_decisions_and_the_form(researcher,
         )
         assert "40 identical answers in a row, of 40" in box
         assert "One key." in box
-        assert ("Take the exclusion back" in box) == may_edit
+        assert ("Undo the exclusion" in box) == may_edit
         assert ('value="token"' in box) == may_edit
 
 

@@ -291,13 +291,13 @@ def test_taking_back_is_recorded_and_makes_the_people_due_again(
 ):
     press(researcher, study, "prolific")
     act = Payment.objects.first().act
-    for words in ("Taken back: 2 people.", "This had already been taken back."):
+    for words in ("Undone for 2 people.", "This had already been undone."):
         reply = researcher.post(address(study, "undo/"), {"act": act}, follow=True)
         assert words in reply.content.decode()
     assert Payment.objects.standing().count() == 0
     assert set(Payment.objects.values_list("undone_by", flat=True)) == {"admin"}
     assert AuditEntry.objects.filter(action="pay").count() == 2
-    assert "taken back" in text_of(researcher, address(study))
+    assert "undone" in text_of(researcher, address(study))
     assert file_of(researcher, study, "prolific.txt").count("\n") == 2
     press(researcher, study, "prolific")
     assert Payment.objects.standing().count() == 2

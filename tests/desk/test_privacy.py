@@ -96,7 +96,7 @@ def test_who_can_still_go_on_is_not_purged_by_age(study):
 
 def test_a_dry_run_counts_and_deletes_nothing(study):
     person = make_participant(study)
-    assert run(participant=person.code, dry_run=True) == "Participants that would be deleted: 1\n"
+    assert run(participant=person.code, dry_run=True) == "Participants who would be deleted: 1\n"
     assert Participant.objects.count() == 1
     assert not AuditEntry.objects.exists()
 

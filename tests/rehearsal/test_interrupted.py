@@ -80,7 +80,7 @@ def test_a_waiting_rehearsal_says_that_its_worker_stopped(study):
     recover(Rehearsal)
     job.refresh_from_db()
     assert job.state == "waiting"
-    assert "New bots take the place of those that had not ended" in job.interruption
+    assert "New bots replace those that had not finished" in job.interruption
 
 
 def stop_after_claim(job):

@@ -222,7 +222,7 @@ def test_the_command_drives_bots_through_a_running_server(sqlite_site):
     told = sqlite_site.python(
         "manage.py", "rehearse", slug, "--workers=5", f"--url=http://127.0.0.1:{sqlite_site.port}"
     )
-    assert "5 finished, 0 left on the way." in told
+    assert "5 finished, 0 dropped out." in told
     people = sqlite_site.participants(slug, "purpose", "stage", "arm")
     assert len(people) == 5
     assert {row[:2] for row in people} == {("rehearsal", "done")}

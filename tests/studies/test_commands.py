@@ -106,12 +106,12 @@ def test_expiring_marks_only_those_who_stayed_away_too_long():
     long_ago = timezone.now() - timedelta(hours=25)
     Participant.objects.filter(pk__in=[overdue.pk, done.pk]).update(last_seen_at=long_ago)
     Participant.objects.filter(pk=done.pk).update(stage="done")
-    assert run("expire_sessions") == "1 sessions were abandoned.\n"
+    assert run("expire_sessions") == "Sessions marked as abandoned: 1\n"
     stages = dict(Participant.objects.values_list("pk", "stage"))
     assert stages == {overdue.pk: "abandoned", present.pk: "consent", done.pk: "done"}
     assert Participant.objects.get(pk=overdue.pk).finished_at is not None
     before = database_snapshot()
-    assert run("expire_sessions") == "0 sessions were abandoned.\n"
+    assert run("expire_sessions") == "Sessions marked as abandoned: 0\n"
     assert database_snapshot() == before
 
 
@@ -119,7 +119,7 @@ def test_a_replay_of_nobody_or_nothing_says_so():
     with pytest.raises(CommandError, match="There is no participant"):
         run("replay_session", "XXXX-XXXX")
     participant = make_participant()
-    with pytest.raises(CommandError, match="has not come to teaching"):
+    with pytest.raises(CommandError, match="has not reached teaching"):
         run("replay_session", participant.code)
 
 

@@ -16,7 +16,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the study's link name")
-        parser.add_argument("--output", type=Path, help="a file to write; the screen if left out")
+        parser.add_argument(
+            "--output", type=Path, help="the file to write (default: standard output)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.filter(slug=options["study"]).first()

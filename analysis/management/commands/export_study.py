@@ -14,10 +14,10 @@ from analysis.exports.tables import TABLES
 from studies import audit
 from studies.models import AuditEntry, Study
 
-# What a name says of the people in a file, and a name that somebody chooses must say too.
+# What a file's name says about the people in it; a name given with --output has to say it too.
 MARKS = {
-    "-identifiable": "The file would tell who took part",
-    "-everyone": "The file would have people in it who do not count",
+    "-identifiable": "The file would identify the participants",
+    "-everyone": "The file would include people who do not count",
 }
 
 
@@ -31,19 +31,21 @@ class Command(BaseCommand):
         what.add_argument(
             "--zip", action="store_true", help="all tables, the codebook and a datasheet"
         )
-        parser.add_argument("--format", choices=FORMATS, default="csv", help="of the table")
+        parser.add_argument(
+            "--format", choices=FORMATS, default="csv", help="the format of the table"
+        )
         parser.add_argument(
             "--output",
             type=Path,
-            help="a file, or a folder in which the file gets its usual name; the screen if left out",
+            help="a file, or a folder in which the file gets its usual name (default: standard output)",
         )
         parser.add_argument(
-            "--identifiable", action="store_true", help="with the ids of the recruitment platform"
+            "--identifiable", action="store_true", help="include the recruitment platform's ids"
         )
         parser.add_argument(
             "--everyone",
             action="store_true",
-            help="also pilots, previews, rehearsals and excluded people",
+            help="include pilots, previews, rehearsals and excluded people",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -55,7 +57,7 @@ class Command(BaseCommand):
             kind = (options["table"], options["format"])
             name, chunks = table_name(wanted, *kind), table_chunks(wanted, *kind)
         if options["zip"] and options["output"] is None:
-            raise CommandError(f"A zip is not for the screen. Add --output {name}.")
+            raise CommandError(f"A zip cannot be written to the screen. Add --output {name}.")
         place = options["output"] and place_of(options["output"], name)
         audit.record(AuditEntry.Action.EXPORT, f"Wrote {name}.", study=study)
         if place:
@@ -64,7 +66,7 @@ class Command(BaseCommand):
             self.print(chunks)
 
     def print(self, chunks: Iterator[bytes]) -> None:
-        # A line may be cut between two pieces, but a letter never is.
+        # A line may be split between two chunks, but a character never is.
         for chunk in chunks:
             self.stdout.write(chunk.decode(), ending="")
 
@@ -78,7 +80,7 @@ def study_named(slug: str) -> Study:
 
 
 def place_of(output: Path, name: str) -> Path:
-    """Where the file goes. Its name says what is special about the people in it, whoever chooses the name."""
+    """Where the file goes. Its name says what is special about the people in it, even a name of your own choice."""
     place = output / name if output.is_dir() else output
     for mark, reason in MARKS.items():
         if mark in name and mark not in place.name:
@@ -89,7 +91,7 @@ def place_of(output: Path, name: str) -> Path:
 
 
 def write_whole(place: Path, chunks: Iterator[bytes]) -> None:
-    """Writes beside the place and moves there: a file that was cut off never looks like a whole one."""
+    """Writes beside the place and moves there: a truncated file never looks like a complete one."""
     draft = place.with_name(f"{place.name}.part")
     try:
         with draft.open("wb") as file:

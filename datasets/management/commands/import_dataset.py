@@ -12,13 +12,15 @@ from datasets.models import Import
 
 
 class Command(BaseCommand):
-    help = "Makes a data set of the images in a folder or a zip."
+    help = "Makes a data set from the images in a folder or a zip."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         # Loaded when the command runs: a web process lists commands too.
         from datasets.extractors.registry import EXTRACTORS
 
-        parser.add_argument("name", help="the data set's name; an existing name gets a new version")
+        parser.add_argument(
+            "name", help="the data set's name; a name already in use gets a new version"
+        )
         parser.add_argument("path", type=Path, help="a folder or a zip")
         parser.add_argument(
             "--features",
@@ -36,7 +38,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skip-bad", action="store_true", help="leave out images that cannot be read"
         )
-        parser.add_argument("--seed", type=whole_number, help="for the split; random if left out")
+        parser.add_argument("--seed", type=whole_number, help="for the split (default: random)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["path"].exists():
@@ -70,7 +72,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt as interruption:
             job.report(state=Import.State.CANCELLED, step="")
             raise CommandError(
-                "The import is cancelled; nothing was made. It can be resumed in the admin."
+                "The import was cancelled, and no data set was made. It can be resumed in the admin."
             ) from interruption
 
 

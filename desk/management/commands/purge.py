@@ -1,4 +1,4 @@
-"""Deletes what is kept about people; a daily `purge --older-than` keeps the promise of a consent form."""
+"""Deletes what is stored about people; a daily `purge --older-than` keeps the promise of a consent form."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         except purge.PurgeRefused as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["dry_run"]:
-            self.stdout.write(f"Participants that would be deleted: {people.count()}")
+            self.stdout.write(f"Participants who would be deleted: {people.count()}")
             return
         number = purge.purge_people(people, why=why, actor=audit.SHELL)
         self.stdout.write(f"Participants deleted, with all their data: {number}")

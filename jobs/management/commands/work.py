@@ -18,16 +18,16 @@ PARENT_SECONDS = 1.0
 
 
 class Command(BaseCommand):
-    help = "Runs imports and other long work in the background, until it is stopped."
+    help = "Runs imports, rehearsals and webhook deliveries in the background, until it is stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--once", action="store_true", help="end when there is nothing left to do"
+            "--once", action="store_true", help="stop when there is nothing left to do"
         )
         parser.add_argument(
             "--while-parent-lives",
             action="store_true",
-            help="end when the process that started this one does",
+            help="stop when the process that started this one does",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

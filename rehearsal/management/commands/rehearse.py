@@ -13,7 +13,7 @@ from studies.models import Study
 
 class Command(BaseCommand):
     help = (
-        "Takes simulated workers through a study by the API of a running server. "
+        "Takes simulated workers through a study, using the API of a running server. "
         "Their sessions are marked as a rehearsal and count nowhere."
     )
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
             "--think", action="store_true", help="look and think as long as people would"
         )
         parser.add_argument(
-            "--seed", type=int, help="the seed of an earlier run brings the same bots again"
+            "--seed", type=int, help="the seed of an earlier run, to repeat the same bots"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -36,7 +36,7 @@ class Command(BaseCommand):
             names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
             raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
         if options["workers"] < 1:
-            raise CommandError("Let at least one worker take part.")
+            raise CommandError("--workers takes a number of 1 or more.")
         rehearsal = Rehearsal(study=study, workers=options["workers"], is_paced=options["think"])
         if options["seed"] is not None:
             rehearsal.seed = options["seed"]
@@ -44,14 +44,14 @@ class Command(BaseCommand):
         self.run(rehearsal, options["url"])
         if rehearsal.state == Rehearsal.State.FAILED:
             raise CommandError(rehearsal.problem)
-        self.stdout.write(f"{rehearsal.finished} finished, {rehearsal.left} left on the way.")
+        self.stdout.write(f"{rehearsal.finished} finished, {rehearsal.left} dropped out.")
 
     def run(self, rehearsal: Rehearsal, address: str) -> None:
         with progress_bar(rehearsal.workers) as bar:
             try:
                 run(rehearsal, address=address, progress=lambda _: bar.update())
             except KeyboardInterrupt as interruption:
-                # No background worker is to go on with what was stopped on purpose.
+                # No background worker should resume what was stopped on purpose.
                 problem = "Stopped from the command line."
                 rehearsal.report(state=Rehearsal.State.FAILED, problem=problem)
                 raise CommandError(problem) from interruption

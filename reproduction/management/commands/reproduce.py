@@ -16,7 +16,7 @@ from teaching.engine import EngineError
 
 
 class Command(BaseCommand):
-    help = "Runs an experiment of the paper with simulated learners; the report has the paper's numbers beside ours."
+    help = "Runs one of the paper's experiments with simulated learners and reports the paper's numbers beside ours."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         kinds = parser.add_subparsers(dest="experiment", required=True, metavar="EXPERIMENT")
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except KeyboardInterrupt as interruption:
             raise CommandError(
-                "Stopped. Run the same command again to go on from here."
+                "Stopped. Run the same command again to continue from here."
             ) from interruption
         self.stdout.write(f"Report: {path}")
 
@@ -56,7 +56,9 @@ class Command(BaseCommand):
 
 
 def add_common_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--seeds", type=int, help="how many runs of every condition")
+    parser.add_argument("--seeds", type=int, help="the number of runs of every condition")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="for the report and the data")
     parser.add_argument("--processes", type=int, default=runs.PROCESSES, metavar="N")
-    parser.add_argument("--fresh", action="store_true", help="forget what an earlier run left")
+    parser.add_argument(
+        "--fresh", action="store_true", help="discard the results of an earlier run"
+    )

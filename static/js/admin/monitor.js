@@ -81,7 +81,7 @@ async function refresh() {
   const fresh = document.createElement("template");
   fresh.innerHTML = text;
   updateChildren(live, fresh.content);
-  say("This page refreshes by itself.");
+  say("This page refreshes automatically.");
   return true;
 }
 
@@ -99,5 +99,5 @@ async function keepRefreshing() {
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) keepRefreshing();
 });
-say("This page refreshes by itself.");
+say("This page refreshes automatically.");
 timer = setTimeout(keepRefreshing, EVERY_MS);

@@ -1,4 +1,4 @@
-/** The set-up of a study: the paper's settings at a press, the order of teachers, a check while one types. */
+/** The set-up of a study: the paper's settings at the press of a button, the order of teachers, checks while you type. */
 
 const PAUSE_MS = 350;
 

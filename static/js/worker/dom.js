@@ -76,7 +76,7 @@ export function announce(text) {
 
 let noteTimer = 0;
 
-/** A short kind word at the foot of the page that goes away by itself. */
+/** A short friendly message at the bottom of the page that disappears after a while. */
 export function showNote(text) {
   const note = document.getElementById("note");
   note.textContent = text;

@@ -2,7 +2,7 @@
 
 const PATIENCE_MS = 2000;
 
-/** A watcher for `untilItSucceeds`: appears after two seconds of trouble, leaves by itself. */
+/** A watcher for `untilItSucceeds`: appears after two seconds of trouble, disappears when it is over. */
 export function createOverlay() {
   const dialog = document.getElementById("trouble");
   const countdown = document.getElementById("trouble-countdown");

@@ -1,4 +1,4 @@
-"""Makes a study from the command line, with the same checks as the admin."""
+"""Creates a study from the command line, with the same checks as the admin."""
 
 import math
 from argparse import ArgumentParser
@@ -12,7 +12,7 @@ from studies.models import Dataset, Study
 
 
 class Command(BaseCommand):
-    help = "Makes a study. Settings that are not named have the paper's values."
+    help = "Creates a study. Settings that are not given have the paper's values."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the link name: the study's address is /s/<link name>/")
@@ -20,8 +20,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dataset", required=True, help="the data set's name; its newest version is used"
         )
-        parser.add_argument("--consent-file", type=Path, required=True, help="a text file")
-        parser.add_argument("--open", action="store_true", help="let workers in at once")
+        parser.add_argument(
+            "--consent-file", type=Path, required=True, help="a text file with the consent text"
+        )
+        parser.add_argument("--open", action="store_true", help="open the study to workers at once")
         parser.add_argument(
             "--set",
             action="append",

@@ -9,8 +9,8 @@ from studies.services import expire_sessions
 
 
 class Command(BaseCommand):
-    help = "Marks sessions that nobody was seen in for longer than their study allows as abandoned."
+    help = "Marks sessions as abandoned whose worker has not been seen for longer than the study allows."
 
     def handle(self, *args: Any, **options: Any) -> None:
         marked = sum(expire_sessions(study) for study in Study.objects.all())
-        self.stdout.write(f"{marked} sessions were abandoned.")
+        self.stdout.write(f"Sessions marked as abandoned: {marked}")

@@ -1,6 +1,6 @@
 """Learners that are not what the teachers assume: other losses, half-blind, prototypes, exemplars.
 
-They show what a teacher is worth to somebody whom it misjudges. An answer is the side of ½ on which
+They show what a teacher is worth to a learner whom it misjudges. An answer is the side of ½ on which
 p lies; a tie answers +1.
 """
 

@@ -52,7 +52,7 @@ def error_probability(p: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
 
 
 class Learner(Protocol):
-    """Whoever can be taught: what `teach` and the simulated workers ask of a learner of any kind."""
+    """Anyone who can be taught: what `teach` and the simulated workers ask of a learner of any kind."""
 
     def probability(self, x: FloatArray) -> float:
         """P(the learner says +1) for one example (d,)."""

@@ -34,7 +34,7 @@ class ResponseTime:
     """Shifted lognormal times in milliseconds; an unsure answer takes longer.
 
     An answer given with probability p takes fastest_ms + (typical_ms − fastest_ms)·h·exp(spread·z), where z is
-    standard normal and h = 1 + hesitation·4p(1−p): from 1 for somebody who is sure to 1 + hesitation at p = ½.
+    standard normal and h = 1 + hesitation·4p(1−p): from 1 for a worker who is sure to 1 + hesitation at p = ½.
     """
 
     fastest_ms: float = 350.0
@@ -58,7 +58,7 @@ class ResponseTime:
 
 @dataclass(frozen=True, kw_only=True)
 class Habits:
-    """How somebody answers, apart from what they know.
+    """How a worker answers, apart from what the worker knows.
 
     guess: the chance to toss a coin instead of looking. lapse: the chance to hit the other button. drop_out: the
     chance to leave for good before any one answer. With p the chance of +1 by concept alone, an answer is +1 with

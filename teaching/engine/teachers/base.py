@@ -65,7 +65,7 @@ class Teacher(ABC):
 
     beta: the learner's memory decay rate in [0, 1), for the teachers that use one.
     learning_rate: the learner's, called with t counted from 1.
-    repeat_window: leave out what the last so many steps showed; None for the teacher's own
+    repeat_window: leave out what this many of the last steps showed; None for the teacher's own
     rule, 0 for none.
     cold_start: how many examples are drawn at random before the teacher's rule takes over.
     """
@@ -77,7 +77,7 @@ class Teacher(ABC):
     title: ClassVar[str]
     """as people read it"""
     description: ClassVar[str]
-    """a sentence about how it chooses, for somebody who sets a study up"""
+    """a sentence about how it chooses, for a researcher who sets up a study"""
     is_reference: ClassVar[bool] = False
     """whether the results compare the other teachers with this one"""
     length_follows_memory: ClassVar[bool] = False

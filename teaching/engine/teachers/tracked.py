@@ -22,9 +22,9 @@ from ..tracking import (
 from .base import Judgement, Teacher
 from .explanation import Explanation, Fact, Interval
 
-# Within so many standard deviations a Gaussian lies nine times out of ten.
+# A Gaussian lies within this many standard deviations nine times out of ten.
 NINE_IN_TEN = 1.6449
-# Examples are judged so many at a time: what they need beside their features stays in the cache.
+# How many examples are judged at a time: what they need beside their features stays in the cache.
 BLOCK = 1_000
 # Said where the learner seems to have no concept.
 FOR_EXEMPLARS = (
@@ -71,7 +71,7 @@ class TrackedExplanation(Explanation):
 
 @dataclass(frozen=True, kw_only=True)
 class Tracked(Teacher):
-    """Follows the learner's concept through its answers, and brings it as close as can be.
+    """Follows the learner's concept through its answers, and brings it as close to the target as possible.
 
     The learner's own update, run from a wide prior and corrected by each answer, gives a Gaussian
     for concept and momentum in each model (η, β, firmness) of a bank. With a = y f x, the score is
@@ -102,7 +102,7 @@ class Tracked(Teacher):
         return self._follow(pool, Past.read(history, pool.n))
 
     def predicted_answers(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
-        """P(+1) before each answer of a history (t−1,), whoever chose its examples."""
+        """P(+1) before each answer of a history (t−1,), whichever teacher chose its examples."""
         past = Past.read(history, pool.n)
         return predicted_answers(pool, past, self.beta, self.learning_rate, self.assumptions)
 
@@ -147,7 +147,7 @@ class Tracked(Teacher):
     def _by_concept(
         self, pool: Pool, past: Past, posterior: Posterior
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p with its interval (3, n), diversity and usefulness (n,) for somebody with a concept."""
+        """p with its interval (3, n), diversity and usefulness (n,) for a learner with a concept."""
         eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
         judged = np.concatenate([block.judge(eta) for block in _blocks(pool, posterior)], axis=1)
         return self._with_guesses((1 + judged[:3]) / 2), judged[3], judged[4]

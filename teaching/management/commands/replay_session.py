@@ -10,9 +10,7 @@ from teaching.services import ReplayedStep, replay
 
 
 class Command(BaseCommand):
-    help = (
-        "Recomputes every choice of a participant's teacher from the stored history and compares."
-    )
+    help = "Recomputes the choices of a participant's teacher from the stored history and compares them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("participant", help="the participant's code, for example K7QF-2MXD")
@@ -27,7 +25,7 @@ class Command(BaseCommand):
         steps = replay(participant)
         if not steps:
             raise CommandError(
-                f"{participant.code} has not come to teaching: there is nothing to replay."
+                f"{participant.code} has not reached teaching: there is nothing to replay."
             )
         for step in steps:
             self.stdout.write(describe(step))
