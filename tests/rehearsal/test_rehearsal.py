@@ -213,7 +213,7 @@ def test_the_command_names_the_studies_that_there_are():
     study = make_study()
     with pytest.raises(CommandError, match=study.slug):
         call_command("rehearse", "nothing")
-    with pytest.raises(CommandError, match="at least one"):
+    with pytest.raises(CommandError, match="1 or more"):
         call_command("rehearse", study.slug, workers=0)
 
 
