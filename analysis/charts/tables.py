@@ -11,19 +11,23 @@ from typing import Any
 @dataclass(frozen=True)
 class Column:
     title: str
-    is_number: bool = False
+    css_class: str = ""
     is_strong: bool = False
     names_rows: bool = False
     """Whether its cells say what their rows are about."""
     cell_class: str = ""
-    """A class of its cells, but not of its heading."""
+    """The class of its cells, where it is not that of its heading."""
     group: str = ""
     """A heading that it shares with its neighbours."""
+
+    @property
+    def class_of_cells(self) -> str:
+        return self.cell_class or self.css_class
 
 
 def number_columns(*titles: str, strong: Sequence[str] = (), group: str = "") -> tuple[Column, ...]:
     return tuple(
-        Column(title, is_number=True, is_strong=title in strong, group=group) for title in titles
+        Column(title, "number", is_strong=title in strong, group=group) for title in titles
     )
 
 
@@ -34,7 +38,7 @@ def row_names(title: str) -> Column:
 @dataclass(frozen=True)
 class Heading:
     title: str
-    is_number: bool = False
+    css_class: str = ""
     columns: int = 1
     rows: int = 1
     is_group: bool = False
@@ -53,7 +57,7 @@ class Table:
     @property
     def head(self) -> list[list[Heading]]:
         """One row of headings, or two if columns share a group."""
-        below = [Heading(column.title, column.is_number) for column in self.columns if column.group]
+        below = [Heading(column.title, column.css_class) for column in self.columns if column.group]
         return [[*self._top_headings(2 if below else 1)], *([below] if below else [])]
 
     def _top_headings(self, rows: int) -> Iterator[Heading]:
@@ -61,7 +65,7 @@ class Table:
             if group:
                 yield Heading(group, columns=len([*columns]), is_group=True)
             else:
-                yield from (Heading(one.title, one.is_number, rows=rows) for one in columns)
+                yield from (Heading(one.title, one.css_class, rows=rows) for one in columns)
 
     @property
     def body(self) -> list[list[tuple[Column, Any]]]:

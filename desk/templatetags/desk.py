@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import template
+from django.template.loader import render_to_string
 from django.templatetags.static import static
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from analysis.charts.tables import Column, Table
 from desk import pages
 from desk.home.overview import newest_studies
 from desk.quality import page as quality
@@ -21,6 +23,14 @@ def stylesheets(content: str) -> SafeString:
     """Links to the style sheets whose names stand inside, in their order: `desk/why` is `css/desk/why.css`."""
     addresses = ((static(f"css/{name}.css"),) for name in content.split())
     return format_html_join("\n", '<link rel="stylesheet" href="{}">', addresses)
+
+
+@register.simple_block_tag
+def table(content: str, label: str, *columns: str) -> str:
+    """A table whose rows stand inside. A column is its title, with its class after a bar: "Since|number"."""
+    parts = (column.partition("|") for column in columns)
+    head = Table(label, [Column(title, css_class) for title, _, css_class in parts])
+    return render_to_string("admin/desk/base/_table.html", {"table": head, "rows": content})
 
 
 @register.inclusion_tag("admin/desk/base/_menu.html")

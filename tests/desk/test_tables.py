@@ -1,15 +1,19 @@
-"""The one fragment that draws tables."""
+"""The tags and the one fragment by which pages of the desk name style sheets and draw tables."""
 
 import re
 
+from django.template import Context, Template
 from django.template.loader import render_to_string
 
 from analysis.charts.tables import Column, Table, number_columns, row_names
 
 
 def drawn(table: Table) -> str:
-    """As the browser gets it, without the space between the tags."""
-    text = render_to_string("admin/desk/base/_table.html", {"table": table})
+    return without_space(render_to_string("admin/desk/base/_table.html", {"table": table}))
+
+
+def without_space(text: str) -> str:
+    """As the browser sees it: space between tags is left out."""
     return re.sub(r"\s+(?=[<>])|(?<=>)\s+", "", re.sub(r"\s+", " ", text))
 
 
@@ -38,3 +42,25 @@ def test_groups_are_drawn_over_their_columns():
         '<tr><th scope="col" rowspan="2">Teacher</th><th scope="colgroup" colspan="2">Gain</th></tr>'
         '<tr><th scope="col" class="number">a</th><th scope="col" class="number">b</th></tr>'
     ) in page
+
+
+def test_a_template_may_write_the_rows_itself():
+    source = """
+        {% load desk %}
+        {% table "Who" "Name" "Since|number" "|bar-cell" %}<tr><td>{{ name }}</td></tr>{% endtable %}
+    """
+    page = without_space(Template(source).render(Context({"name": "<Ada>"})))
+    assert '<div class="wide" tabindex="0" role="region" aria-label="Who">' in page
+    assert (
+        '<tr><th scope="col">Name</th><th scope="col" class="number">Since</th>'
+        '<th scope="col" class="bar-cell" aria-hidden="true"></th></tr>'
+    ) in page
+    assert "<tbody><tr><td>&lt;Ada&gt;</td></tr></tbody>" in page
+
+
+def test_style_sheets_are_linked_by_their_names_in_order():
+    source = "{% load desk %}{% stylesheets %} tokens\n desk/why {% endstylesheets %}"
+    links = re.findall(
+        r'<link rel="stylesheet" href="([^"]+)">', Template(source).render(Context())
+    )
+    assert [link.split("css/")[1].split(".")[0] for link in links] == ["tokens", "desk/why"]

@@ -7,7 +7,7 @@ from analysis.charts.tables import Heading, Table, number_columns, row_names
 
 def test_columns_without_groups_have_one_row_of_headings():
     table = Table("Sums", [row_names("Teacher"), *number_columns("n")], [["JEDI", 3]])
-    assert table.head == [[Heading("Teacher"), Heading("n", is_number=True)]]
+    assert table.head == [[Heading("Teacher"), Heading("n", "number")]]
 
 
 def test_columns_of_a_group_stand_under_its_heading_and_the_others_beside_both_rows():
