@@ -10,6 +10,7 @@ from analysis.charts.figures.distributions import ArmValues, box_plot
 from analysis.charts.svg import svg
 from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import (
+    INTERVAL_95,
     UNKNOWN,
     between,
     points,
@@ -42,7 +43,7 @@ ASSUMPTIONS = (
 GAIN, EVALUATION = "Teaching gain, points", "Evaluation"
 EXPECTED = (
     row_names("Teacher"),
-    *number_columns("Workers", GAIN, "95 % interval", "First seen", EVALUATION, "95 % interval",
+    *number_columns("Workers", GAIN, INTERVAL_95, "First seen", EVALUATION, INTERVAL_95,
                     strong=[GAIN, EVALUATION]),
 )  # fmt: skip
 WAYS_TO_COUNT = ("By formula, per teacher", "By simulation, per teacher")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = "–"
 NBSP = "\N{NO-BREAK SPACE}"
+INTERVAL_95 = f"95{NBSP}% interval"
 
 
 def in_words(names: Sequence[str]) -> str:

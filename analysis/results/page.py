@@ -5,6 +5,7 @@ from typing import Any
 from analysis import stats
 from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import (
+    INTERVAL_95,
     UNKNOWN,
     between,
     decimal,
@@ -30,7 +31,7 @@ WHAT_GAIN_REWARDS = (
     "shows what a worker gets wrong, so the best gain need not be the best evaluation: read the two together."
 )
 
-SAMPLE = ("mean", "SD", "95 % interval")
+SAMPLE = ("mean", "SD", INTERVAL_95)
 ARMS = (
     row_names("Teacher"),
     *number_columns("n"),
@@ -41,9 +42,9 @@ ARMS = (
 )
 COMPARISONS = (
     row_names("Comparison"),
-    *number_columns("Difference, points", "95 % interval", "Welch’s t (df)", "p"),
+    *number_columns("Difference, points", INTERVAL_95, "Welch’s t (df)", "p"),
     *number_columns("p, Holm", "Hedges’ g", strong=["p, Holm", "Hedges’ g"]),
-    *number_columns("95 % interval"),
+    *number_columns(INTERVAL_95),
 )
 ATTRITION = (
     row_names("Teacher"),

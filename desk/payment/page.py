@@ -1,13 +1,14 @@
 """The bonus of a study: who gets it and why, the recruiters' files, and the record of who was paid."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.html import format_html
 
 from analysis.charts.tables import Column, Table, number_columns, row_names
 from desk.base.cells import minute, participant_link
@@ -21,12 +22,9 @@ from .bonus import BonusPlan, Payee, bonus_of, bonus_plan
 from .cutoff import accuracy_words, explain, people, percent
 from .files import FILES, BonusFile
 
-PAID = (
-    row_names("Participant"),
-    *number_columns("Evaluation", "Bonus"),
-    Column("When", cell_class="moment"),
-    Column("By"),
-)
+PAYEES = (row_names("Participant"), *number_columns("Evaluation", "Bonus"))
+PAID = (*PAYEES, Column("When", cell_class="moment"), Column("By"))
+LEFT_OUT = '<input type="checkbox" name="left_out" value="{}" aria-label="{} could not be paid">'
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,7 @@ class PaymentGroup:
     """Those who are paid through the same channel."""
 
     file: BonusFile
+    bonus: str
     due: list[Payee]
     paid: list[Payee]
 
@@ -42,19 +41,31 @@ class PaymentGroup:
         return " ".join(person.code for person in self.due)
 
     @property
+    def due_table(self) -> Table:
+        rows = [payee_cells(person, self.bonus) for person in self.due]
+        return Table(f"{self.file.title}: to be paid", PAYEES, rows, is_tall=True)
+
+    @property
+    def due_table_to_tick(self) -> Table:
+        """With a box for everybody who could not be paid."""
+        plain = self.due_table
+        boxes = [format_html(LEFT_OUT, person.code, person.code) for person in self.due]
+        rows = [[*row, box] for row, box in zip(plain.rows, boxes, strict=True)]
+        return replace(plain, columns=(*PAYEES, Column("Not paid")), rows=rows)
+
+    @property
     def paid_table(self) -> Table:
-        rows = [paid_row(person, person.payment) for person in self.paid if person.payment]
+        rows = [paid_cells(person, person.payment) for person in self.paid if person.payment]
         return Table(f"{self.file.title}: recorded as paid", PAID, rows, is_tall=True)
 
 
-def paid_row(person: Payee, payment: Payment) -> list[str]:
-    return [
-        participant_link(person.pk, person.code),
-        person.accuracy_words,
-        f"{payment.currency} {payment.amount}",
-        minute(payment.recorded_at),
-        payment.recorded_by,
-    ]
+def payee_cells(person: Payee, bonus: str) -> list[str]:
+    return [participant_link(person.pk, person.code), person.accuracy_words, bonus]
+
+
+def paid_cells(person: Payee, payment: Payment) -> list[str]:
+    bonus = f"{payment.currency} {payment.amount}"
+    return [*payee_cells(person, bonus), minute(payment.recorded_at), payment.recorded_by]
 
 
 def payment(request: HttpRequest, study: Study) -> HttpResponse:
@@ -65,7 +76,6 @@ def payment(request: HttpRequest, study: Study) -> HttpResponse:
         "sentence": explain(plan.cutoff),
         "share": percent(plan.cutoff.share),
         "facts": facts(plan),
-        "bonus": money(plan.currency, plan.bonus),
         "amount": str(plan.bonus or ""),
         "groups": groups(plan),
         "notes": notes(study, plan, batches),
@@ -76,8 +86,9 @@ def payment(request: HttpRequest, study: Study) -> HttpResponse:
 
 def groups(plan: BonusPlan) -> list[PaymentGroup]:
     """One for each channel by which people are to be paid, or were paid."""
+    bonus = money(plan.currency, plan.bonus)
     everybody = [
-        PaymentGroup(file, plan.payees(file.channel), paid_by(plan, file))
+        PaymentGroup(file, bonus, plan.payees(file.channel), paid_by(plan, file))
         for file in FILES.values()
     ]
     return [group for group in everybody if group.due or group.paid]
