@@ -24,6 +24,7 @@ from socket import socket
 from typing import Any
 from urllib.request import urlopen
 
+from bench.databases import database
 from rehearsal.http import Client
 from rehearsal.session import Session
 
@@ -186,21 +187,6 @@ def report(
         f"{1000 * cpu / len(ms):>10.1f} {memory:>7.0f}",
         flush=True,
     )
-
-
-@contextmanager
-def database(wants_postgres: bool) -> Iterator[str]:
-    if not wants_postgres:
-        yield ""
-        return
-    try:
-        from tests.postgres import running_postgres
-    except ImportError as error:
-        raise SystemExit(
-            "A Postgres for the benchmark comes with the development requirements: make lint installs them."
-        ) from error
-    with running_postgres() as server:
-        yield server.create_database("bench")
 
 
 def main() -> None:

@@ -9,19 +9,16 @@ process takes before it reads a row is reported separately.
 """
 
 import argparse
-import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from bench.api import database
+from bench.databases import fresh_site
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS_EACH = 40
@@ -59,14 +56,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000, help="how many teaching steps")
     parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
     options = parser.parse_args()
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="jedi-bench-"))
-        url = stack.enter_context(database(options.postgres))
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
-            "JEDI_DATA_DIR": folder,
-            "DATABASE_URL": url,
-        }
+    with fresh_site(options.postgres):
         fill(options.rows)
         print(f"{'Postgres' if options.postgres else 'SQLite'}, {options.rows:,} teaching steps\n")
         print("export      rows/s  seconds  CPU seconds    file MB   start MB   peak MB")
@@ -92,17 +82,8 @@ def report(what: str, rows: int) -> None:
 
 def fill(rows: int) -> None:
     """A study with this many steps, of people who did nothing else."""
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-    from django.db import connection
-
-    call_command("migrate", verbosity=0)
     started = time.perf_counter()
     write_in_batches(rows)
-    # A server that shuts down would otherwise find an open connection.
-    connection.close()
     print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
 
 

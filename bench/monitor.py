@@ -7,13 +7,10 @@ them in memory. Code is loaded ahead, as a server does when it has started.
 """
 
 import argparse
-import os
-import tempfile
 import time
-from contextlib import ExitStack
 from typing import Any
 
-from bench.api import database
+from bench.databases import fresh_site
 
 
 def main() -> None:
@@ -22,32 +19,13 @@ def main() -> None:
     parser.add_argument("--finished", type=int, default=2000, help="of the results")
     parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
     options = parser.parse_args()
-    with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="jedi-bench-"))
-        url = stack.enter_context(database(options.postgres))
-        os.environ |= {
-            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
-            "JEDI_DATA_DIR": folder,
-            "JEDI_DEBUG": "1",
-            "DATABASE_URL": url,
-        }
-        set_up()
+    with fresh_site(options.postgres, JEDI_DEBUG="1"):
+        from jedi_web import preload
+
+        preload.load()
         print("page                          seconds  CPU seconds  queries  kB")
         watch(options.people)
         look_at_results(options.finished)
-        close_connection()
-
-
-def set_up() -> None:
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    from jedi_web import preload
-
-    call_command("migrate", verbosity=0)
-    preload.load()
 
 
 def watch(people: int) -> None:
@@ -108,13 +86,6 @@ def signed_in() -> Any:
     client = Client(SERVER_NAME="localhost")
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return client
-
-
-def close_connection() -> None:
-    """A server that shuts down would otherwise find an open connection."""
-    from django.db import connection
-
-    connection.close()
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Case, Count, Q, Value, When
+from django.db.models import Case, Count, Q, QuerySet, Value, When
 
 from . import stages
 from .models import Participant, Study
@@ -107,6 +108,17 @@ def by_arm(study: Study, groups: Iterable[OutcomeGroup]) -> dict[str, HeadCount]
     known = sorted({group.arm for group in everybody if group.arm})
     arms = dict.fromkeys([*study.arm_names, *known, ""])
     return {arm: head_count(group for group in everybody if group.arm == arm) for arm in arms}
+
+
+def with_counts(studies: QuerySet[Any]) -> QuerySet[Any]:
+    """Each study with the number of people who count: `joined_count`, and `done_count` of them to the end."""
+    live = Q(participants__purpose=Participant.Purpose.LIVE)
+    done = live & Q(participants__stage=Stage.DONE)
+    counted: QuerySet[Any] = studies.annotate(
+        joined_count=Count("participants", filter=live),
+        done_count=Count("participants", filter=done),
+    )
+    return counted
 
 
 @dataclass(frozen=True)

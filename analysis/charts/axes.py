@@ -82,6 +82,12 @@ def dot_size(n: int) -> float:
     return max(1.2, DOT * min(1.0, math.sqrt(CROWD / max(1, n))))
 
 
+def grid(panels: int) -> tuple[int, int]:
+    """The columns and rows of a figure with a panel for each arm."""
+    columns = min(2, max(1, panels))
+    return columns, max(1, math.ceil(panels / columns))
+
+
 def value_axis(
     scale: AxisScale, values: Sequence[float], right: float, show: Callable[[float], str]
 ) -> Iterator[Shape]:

@@ -7,7 +7,6 @@ a reader sees that something is missing, and can look up what.
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 
 import font_source_sans_pro
 from reportlab.pdfbase import pdfmetrics
@@ -34,40 +33,25 @@ LETTERS = {font: registered(font) for font in (REGULAR, BOLD)}
 
 
 @dataclass(frozen=True)
-class Run:
-    """Letters that the font has."""
+class Letters:
+    """Letters that the font has, or one of them under marks that no single letter combines, as in n̄.
+
+    The font's marks have no width and lie around their own middle: each is centred on the letter.
+    """
 
     text: str
+    marks: str = ""
 
     def width(self, font: str, size: float) -> float:
         return pdfmetrics.stringWidth(self.text, font, size)
 
     def draw(self, canvas: Canvas, x: float, font: str, size: float) -> float:
         """Draws at x on the base line, and returns how far it went."""
-        canvas.setFont(font, size)
-        canvas.drawString(x, 0, self.text)
-        return self.width(font, size)
-
-
-@dataclass(frozen=True)
-class Accented:
-    """A letter under marks that no single letter combines, as in n̄: each mark is centred on the letter.
-
-    The font's marks have no width and lie around their own middle.
-    """
-
-    base: str
-    marks: str
-
-    def width(self, font: str, size: float) -> float:
-        return pdfmetrics.stringWidth(self.base, font, size)
-
-    def draw(self, canvas: Canvas, x: float, font: str, size: float) -> float:
         width = self.width(font, size)
         canvas.setFont(font, size)
-        canvas.drawString(x, 0, self.base)
+        canvas.drawString(x, 0, self.text)
         for mark in self.marks:
-            is_high = self.base.isupper() and unicodedata.combining(mark) == ABOVE
+            is_high = self.text.isupper() and unicodedata.combining(mark) == ABOVE
             canvas.drawString(x + width / 2, CAPITAL_RAISE * size * is_high, mark)
         return width
 
@@ -95,7 +79,7 @@ class Missing:
         return width
 
 
-Piece = Run | Accented | Missing
+Piece = Letters | Missing
 
 
 def width_of(text: str, font: str, size: float) -> float:
@@ -145,13 +129,19 @@ def pieces_of_cluster(cluster: str, font: str) -> list[Piece]:
         return [Missing(letter) for letter in cluster]
     drawn = "".join(mark for mark in marks if mark in LETTERS[font])
     lacking = [Missing(mark) for mark in marks if mark not in LETTERS[font]]
-    return [Accented(base, drawn) if drawn else Run(base), *lacking]
+    return [Letters(base, drawn), *lacking]
 
 
 def joined(pieces: list[Piece]) -> Iterator[Piece]:
-    """Runs that follow each other as one."""
-    for is_run, some in groupby(pieces, key=lambda piece: isinstance(piece, Run)):
-        if is_run:
-            yield Run("".join(piece.text for piece in some if isinstance(piece, Run)))
-        else:
-            yield from some
+    """Letters without marks that follow each other as one piece."""
+    plain = ""
+    for piece in pieces:
+        if isinstance(piece, Letters) and not piece.marks:
+            plain += piece.text
+            continue
+        if plain:
+            yield Letters(plain)
+            plain = ""
+        yield piece
+    if plain:
+        yield Letters(plain)

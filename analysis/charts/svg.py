@@ -1,6 +1,6 @@
 """A drawing as SVG: inside a page with classes alone, or as a file that needs no style sheet."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
@@ -41,16 +41,13 @@ def element(drawing: Drawing, styled: Callable[[str], str], head: str) -> str:
 def shape_element(shape: Shape) -> str:
     match shape:
         case Line():
-            names, places = ("x1", "y1", "x2", "y2"), (shape.x1, shape.y1, shape.x2, shape.y2)
-            return f"<line {numbers(zip(names, places, strict=True))}/>"
+            return f"<line {numbers(x1=shape.x1, y1=shape.y1, x2=shape.x2, y2=shape.y2)}/>"
         case Rect():
-            sides = (
-                ("x", shape.x), ("y", shape.y), ("width", shape.width), ("height", shape.height),
-            )  # fmt: skip
+            sides = numbers(x=shape.x, y=shape.y, width=shape.width, height=shape.height)
             strength = "" if shape.strength is None else f' fill-opacity="{shape.strength:.2f}"'
-            return f"<rect {numbers(sides)}{strength}/>"
+            return f"<rect {sides}{strength}/>"
         case Circle():
-            return f"<circle {numbers((('cx', shape.x), ('cy', shape.y), ('r', shape.radius)))}/>"
+            return f"<circle {numbers(cx=shape.x, cy=shape.y, r=shape.radius)}/>"
         case Path():
             points = " ".join(f"{number(x)},{number(y)}" for x, y in shape.points)
             return f'<{"polygon" if shape.is_closed else "polyline"} points="{points}"/>'
@@ -65,8 +62,8 @@ def text_element(text: Text) -> str:
     return f'<text x="{x}" y="{y}"{anchor}{turn}>{escape(text.text)}</text>'
 
 
-def numbers(pairs: Iterable[tuple[str, float]]) -> str:
-    return " ".join(f'{name}="{number(value)}"' for name, value in pairs)
+def numbers(**places: float) -> str:
+    return " ".join(f'{name}="{number(value)}"' for name, value in places.items())
 
 
 def number(value: float) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from studies.models import Study
 
 from .codebook import codebook_csv, codebook_markdown
-from .datasheet import Datasheet, ExportedPeople
+from .datasheet import ExportedPeople, datasheet
 from .files import Selection, inner_name, pieces, source_of
 from .formats import csv_lines
 from .snapshot import snapshot
@@ -84,10 +84,8 @@ def archive_chunks(wanted: Selection) -> Iterator[bytes]:
             content = record.hashed(pieces(csv_lines(columns, record.counted(rows))))
             yield from _member(archive, outbox, record.file, content, moment)
             records.append(record)
-        datasheet = Datasheet(wanted, source, moment).as_json(
-            people, [r.as_json() for r in records]
-        )
-        texts = _codebooks(wanted, source.study) | {"datasheet.json": _indented(datasheet)}
+        sheet = datasheet(wanted, source, moment, people, [r.as_json() for r in records])
+        texts = _codebooks(wanted, source.study) | {"datasheet.json": _indented(sheet)}
         for name, text in texts.items():
             yield from _member(archive, outbox, name, [text.encode()], moment)
     yield outbox.take()

@@ -1,12 +1,9 @@
 """The codebook: every column of every table, from the registry that makes the files."""
 
-import csv
-import io
-
 from studies.models import Study
 
 from .column import Column
-from .formats import cell
+from .formats import csv_text
 from .tables import TABLES, ExportTable
 
 HEADER = ("table", "column", "kind", "meaning", "identifiable")
@@ -31,11 +28,9 @@ def _line(column: Column[object]) -> str:
 
 def codebook_csv(study: Study, *, identifiable: bool) -> str:
     """The codebook for programs: a row for each column."""
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(HEADER)
-    for table in TABLES.values():
-        for column in table.columns(study, identifiable=identifiable):
-            texts = [table.name, column.name, column.kind, column.meaning]
-            writer.writerow([*map(cell, texts), cell(column.identifiable)])
-    return file.getvalue()
+    rows = (
+        (table.name, column.name, column.kind, column.meaning, column.identifiable)
+        for table in TABLES.values()
+        for column in table.columns(study, identifiable=identifiable)
+    )
+    return csv_text(HEADER, rows)

@@ -1,12 +1,14 @@
 """What a column is: what it is called, what it means, where it comes from, and whether it names a person."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
+
+from studies.models import Participant
 
 # What may stand in a cell. A list is a list of names.
 Cell = str | int | float | bool | datetime | list[Any] | None
@@ -42,6 +44,10 @@ class Column(Generic[Row]):
         """What stands in the cell of a row."""
         return self.source if callable(self.source) else attrgetter(self.source or self.name)
 
+    def through(self, relation: str) -> "Column[Any]":
+        """The same column of rows that have this kind of row as an attribute."""
+        return replace(self, source=f"{relation}.{self.source or self.name}")
+
     @property
     def meaning(self) -> str:
         """The description; one that names teachers is made when it is read, because the server starts without them."""
@@ -50,47 +56,31 @@ class Column(Generic[Row]):
 
 Columns = tuple[Column[Any], ...]
 
-
-def origin(participant: str = "") -> Columns:
-    """Where a row comes from, in every table alike: what it takes to repeat the session.
-
-    `participant` leads from the row to its participant, as in `participant.`.
-    """
-    return (
-        Column(
-            "purpose",
-            TEXT,
-            "What the session is for: live, pilot, preview or rehearsal.",
-            f"{participant}purpose",
-        ),
-        Column(
-            "is_excluded",
-            YES_NO,
-            "Whether a researcher has excluded the participant. Such rows appear only in files of everyone.",
-            f"{participant}is_excluded",
-        ),
-        Column(
-            "study_version",
-            WHOLE,
-            "The version of the study's settings that the session uses.",
-            f"{participant}version.number",
-        ),
-        Column(
-            "configuration_hash",
-            TEXT,
-            "SHA-256 of those settings; the datasheet of an export lists them in full.",
-            f"{participant}version.hash",
-        ),
-        Column(
-            "software_version",
-            TEXT,
-            "The version of JEDI Web with which the session began.",
-            f"{participant}software_version",
-        ),
-        Column(
-            "participant_seed",
-            WHOLE,
-            "Together with the study's seed, determines every random draw of the session.",
-            f"{participant}seed",
-        ),
-    )
+# Where a row comes from, in every table alike: what it takes to repeat a participant's session.
+ORIGIN: tuple[Column[Participant], ...] = (
+    Column("purpose", TEXT, "What the session is for: live, pilot, preview or rehearsal."),
+    Column(
+        "is_excluded",
+        YES_NO,
+        "Whether a researcher has excluded the participant. Such rows appear only in files of everyone.",
+    ),
+    Column(
+        "study_version",
+        WHOLE,
+        "The version of the study's settings that the session uses.",
+        "version.number",
+    ),
+    Column(
+        "configuration_hash",
+        TEXT,
+        "SHA-256 of those settings; the datasheet of an export lists them in full.",
+        "version.hash",
+    ),
+    Column("software_version", TEXT, "The version of JEDI Web with which the session began."),
+    Column(
+        "participant_seed",
+        WHOLE,
+        "Together with the study's seed, determines every random draw of the session.",
+        "seed",
+    ),
+)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -13,9 +12,9 @@ from studies.head_counts import enrolment
 from studies.models import Example, Participant, Study
 from studies.software import software_version
 
-from .columns import participant_columns
 from .files import Selection
 from .formats import json_value
+from .people_columns import participant_columns
 from .tables import StudySnapshot
 
 Json = dict[str, Any]
@@ -60,26 +59,25 @@ class ExportedPeople:
         }
 
 
-@dataclass(frozen=True)
-class Datasheet:
-    wanted: Selection
-    source: StudySnapshot
-    moment: datetime
-
-    def as_json(self, people: ExportedPeople, tables: list[Json]) -> Json:
-        study = self.source.study
-        return {
-            "software": {"name": "JEDI Web", "version": software_version()},
-            "exported_at": json_value(self.moment),
-            "identifiable": self.wanted.identifiable,
-            "everyone": self.wanted.everyone,
-            "study": settings_of(study),
-            "versions": [version_as_json(version) for version in study.versions.all()],
-            "dataset": dataset_as_json(self.source),
-            "people": people_as_json(self.source),
-            "participants": people.as_json(),
-            "tables": tables,
-        }
+def datasheet(
+    wanted: Selection,
+    source: StudySnapshot,
+    moment: datetime,
+    people: ExportedPeople,
+    tables: list[Json],
+) -> Json:
+    return {
+        "software": {"name": "JEDI Web", "version": software_version()},
+        "exported_at": json_value(moment),
+        "identifiable": wanted.identifiable,
+        "everyone": wanted.everyone,
+        "study": settings_of(source.study),
+        "versions": [version_as_json(version) for version in source.study.versions.all()],
+        "dataset": dataset_as_json(source),
+        "people": people_as_json(source),
+        "participants": people.as_json(),
+        "tables": tables,
+    }
 
 
 def settings_of(study: Study) -> Json:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from studies.models import Study
 
-from .columns import gain_columns
 from .formats import FORMATS, csv_lines
+from .people_columns import gain_columns
 from .snapshot import snapshot
 from .tables import TABLES, StudySnapshot, participant_rows
 

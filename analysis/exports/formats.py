@@ -1,9 +1,10 @@
 """How values and rows are written: CSV for spreadsheets, JSON lines for programs."""
 
 import csv
+import io
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -61,6 +62,15 @@ def csv_lines(columns: Columns, rows: Iterable[Any]) -> Iterator[str]:
     yield writer.writerow([column.name for column in columns])
     for row in rows:
         yield writer.writerow([cell(column.value(row)) for column in columns])
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
+    """A small table as one text."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return file.getvalue()
 
 
 def json_lines(columns: Columns, rows: Iterable[Any]) -> Iterator[str]:

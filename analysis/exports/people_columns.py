@@ -1,14 +1,15 @@
-"""The columns of a participant."""
+"""The columns of a participant, in the teaching gain and in the table of participants."""
 
 from datetime import datetime
+from functools import partial
 
-from studies.models import Participant
+from studies.models import Participant, Study
 from teaching.teachers import known_teachers
 
-from .column import NUMBER, TEXT, TIME, WHOLE, Column
+from .column import NUMBER, ORIGIN, TEXT, TIME, WHOLE, Column, Columns
 
 
-def memory_length(participant: Participant, trial: int) -> int | None:
+def _memory_length(participant: Participant, trial: int) -> int | None:
     lengths = participant.memory_lengths
     return lengths[trial - 1] if trial <= len(lengths) else None
 
@@ -103,3 +104,21 @@ RECRUITMENT: tuple[Column[Participant], ...] = (
         identifiable=True,
     ),
 )
+
+
+def gain_columns(study: Study) -> Columns:
+    """The columns of the teaching gain, with one memory length for each trial that a version had."""
+    trials = tuple(
+        Column[Participant](
+            f"memory_length_{trial}",
+            WHOLE,
+            f"Memory length of trial {trial}: the largest number of images restored in order.",
+            partial(_memory_length, trial=trial),
+        )
+        for trial in range(1, study.most_memory_trials + 1)
+    )
+    return (*WHO, *trials, *RESULTS, *ORIGIN)
+
+
+def participant_columns(study: Study) -> Columns:
+    return (*gain_columns(study), *SETTING, *RECRUITMENT)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -11,14 +12,9 @@ from memorytest.models import MemoryRound
 from studies.models import Participant, ParticipantQuerySet, SessionEvent, Study
 from teaching.models import TeachingStep
 
+from . import task_columns
 from .column import Columns
-from .columns import (
-    evaluation_columns,
-    event_columns,
-    memory_columns,
-    participant_columns,
-    teaching_columns,
-)
+from .people_columns import participant_columns
 
 # Rows in memory at a time: enough that the database is not queried too often.
 CHUNK = 2000
@@ -47,7 +43,7 @@ class ExportTable:
     rows_of: Callable[[StudySnapshot], Iterator[Any]]
 
     def columns(self, study: Study, *, identifiable: bool) -> Columns:
-        """All columns, or only those that identify nobody."""
+        """All columns, or those that name nobody."""
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
@@ -56,22 +52,6 @@ def participant_rows(source: StudySnapshot) -> Iterator[Participant]:
     for participant in source.people().order_by("pk").iterator(chunk_size=CHUNK):
         joined_to(participant)
         yield participant
-
-
-def teaching_rows(source: StudySnapshot) -> Iterator[TeachingStep]:
-    return _rows_of_people(TeachingStep.objects.select_related("example"), source)
-
-
-def evaluation_rows(source: StudySnapshot) -> Iterator[EvaluationItem]:
-    return _rows_of_people(EvaluationItem.objects.select_related("example"), source)
-
-
-def memory_rows(source: StudySnapshot) -> Iterator[MemoryRound]:
-    return _rows_of_people(MemoryRound.objects.all(), source)
-
-
-def event_rows(source: StudySnapshot) -> Iterator[SessionEvent]:
-    return _rows_of_people(SessionEvent.objects.all(), source, "at", "pk")
 
 
 # What the columns of a task or an event read of its participant; the rest would be built anew for every row.
@@ -99,15 +79,30 @@ class Origins:
         participant.study_as_joined = self.study_as_joined[participant.version_id]
 
 
-def _rows_of_people(rows: QuerySet[Any], source: StudySnapshot, *order: str) -> Iterator[Any]:
+def rows_of_people(
+    rows: QuerySet[Any], order: tuple[str, ...], source: StudySnapshot
+) -> Iterator[Any]:
     """Participant by participant, each one's rows in order; all share one object of the study."""
     own = rows.using(source.using).filter(participant__in=source.people())
     light = own.select_related("participant").defer(*UNREAD)
     joined_to = Origins(source.study)
-    ordered = light.order_by("participant_id", *(order or ("position",)))
-    for row in ordered.iterator(chunk_size=CHUNK):
+    for row in light.order_by("participant_id", *order).iterator(chunk_size=CHUNK):
         joined_to(row.participant)
         yield row
+
+
+def task_table(
+    name: str,
+    title: str,
+    description: str,
+    columns: Columns,
+    rows: QuerySet[Any],
+    order: tuple[str, ...] = ("position",),
+) -> ExportTable:
+    """A table of what participants did, whose columns are the same for every study."""
+    return ExportTable(
+        name, title, description, lambda study: columns, partial(rows_of_people, rows, order)
+    )
 
 
 TABLES = {
@@ -120,36 +115,37 @@ TABLES = {
             participant_columns,
             participant_rows,
         ),
-        ExportTable(
+        task_table(
             "teaching",
             "Teaching steps",
-            "One row per image that a teacher chose, with everything it knew at that moment and the "
-            "worker's answer. A step that has not been answered yet is included without an answer.",
-            teaching_columns,
-            teaching_rows,
+            "One row per image that a teacher chose, with everything it knew at that moment and the worker's "
+            "answer. A step that has not been answered yet is included without an answer.",
+            task_columns.TEACHING,
+            TeachingStep.objects.select_related("example"),
         ),
-        ExportTable(
+        task_table(
             "evaluation",
             "Evaluation answers",
-            "One row per image of the evaluation. All images are drawn when the evaluation begins; those "
-            "not answered yet are included without an answer.",
-            evaluation_columns,
-            evaluation_rows,
+            "One row per image of the evaluation. All images are drawn when the evaluation begins; those not "
+            "answered yet are included without an answer.",
+            task_columns.EVALUATION,
+            EvaluationItem.objects.select_related("example"),
         ),
-        ExportTable(
+        task_table(
             "memory",
             "Memory rounds",
             "One row per round of the memory test, practice included.",
-            memory_columns,
-            memory_rows,
+            task_columns.MEMORY,
+            MemoryRound.objects.all(),
         ),
-        ExportTable(
+        task_table(
             "events",
             "Events",
-            "One row per event on a worker's page: opened, hidden and shown again, server unreachable and reachable "
-            "again, errors. At most 500 for each participant.",
-            event_columns,
-            event_rows,
+            "One row per event on a worker's page: opened, hidden and shown again, server unreachable and "
+            "reachable again, errors. At most 500 for each participant.",
+            task_columns.EVENTS,
+            SessionEvent.objects.all(),
+            ("at", "pk"),
         ),
     )
 }

@@ -1,13 +1,10 @@
 """The columns of tasks and of events: whose they are, what was asked, and what came back."""
 
-from evaluation.models import EvaluationItem
-from memorytest.models import MemoryRound
-from studies.models import LabelTask, SessionEvent, Task
-from teaching.models import TeachingStep
+from studies.models import LabelTask, Task
 
-from .column import LIST, NUMBER, TEXT, TIME, WHOLE, YES_NO, Column, origin
+from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, YES_NO, Column, Columns
 
-ORIGIN = origin("participant.")
+TASK_ORIGIN = tuple(column.through("participant") for column in ORIGIN)
 
 WHOSE: tuple[Column[Task], ...] = (
     Column("study", TEXT, "The study's link name.", "participant.study.slug"),
@@ -56,10 +53,10 @@ IMAGE_AND_ANSWER: tuple[Column[LabelTask], ...] = (
     Column("answer_class", TEXT, "The name of the class that the worker chose.", _answer_class),
     Column("is_correct", YES_NO, "Whether the answer was correct."),
 )
-STEP: tuple[Column[TeachingStep], ...] = (
+TEACHING: Columns = (
+    *WHOSE,
     Column("step", WHOLE, "t, the number of the teaching step, from 1."),
-)
-CHOICE: tuple[Column[TeachingStep], ...] = (
+    *IMAGE_AND_ANSWER,
     Column("is_first_showing", YES_NO, "Whether this worker had not seen the image before."),
     Column("is_random", YES_NO, "Whether the image was drawn at random in the cold start."),
     Column(
@@ -81,15 +78,17 @@ CHOICE: tuple[Column[TeachingStep], ...] = (
     Column("usefulness", NUMBER, "The usefulness part of the objective."),
     Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
     Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
+    *TASK_TIMES,
+    *TASK_ORIGIN,
 )
-ITEM: tuple[Column[EvaluationItem], ...] = (
+EVALUATION: Columns = (
+    *WHOSE,
     Column(
         "item",
         WHOLE,
         "The number of the evaluation image, from 1; attention checks are included in the count.",
     ),
-)
-CHECK: tuple[Column[EvaluationItem], ...] = (
+    *IMAGE_AND_ANSWER,
     Column(
         "instructed_label",
         WHOLE,
@@ -98,11 +97,14 @@ CHECK: tuple[Column[EvaluationItem], ...] = (
     Column(
         "is_passed",
         YES_NO,
-        "In an attention check, whether the worker chose that class. is_correct is then empty: checks count in no "
-        "accuracy.",
+        "In an attention check, whether the worker chose that class. is_correct is then empty: checks count "
+        "in no accuracy.",
     ),
+    *TASK_TIMES,
+    *TASK_ORIGIN,
 )
-ROUND: tuple[Column[MemoryRound], ...] = (
+MEMORY: Columns = (
+    *WHOSE,
     Column("trial", WHOLE, "The trial, from 1; 0 is the practice round."),
     Column("is_practice", YES_NO, "Whether the round was a practice round, which does not count."),
     Column("length", WHOLE, "n, the number of pictures."),
@@ -120,8 +122,11 @@ ROUND: tuple[Column[MemoryRound], ...] = (
     Column(
         "exposures", WHOLE, "How many times the order was sent; more than once after a lost reply."
     ),
+    *TASK_TIMES,
+    *TASK_ORIGIN,
 )
-EVENT: tuple[Column[SessionEvent], ...] = (
+EVENTS: Columns = (
+    *WHOSE,
     Column(
         "kind",
         TEXT,
@@ -138,4 +143,5 @@ EVENT: tuple[Column[SessionEvent], ...] = (
         "Milliseconds since the page was opened, measured on the worker's device.",
     ),
     Column("detail", TEXT, "For an error: its message and where it occurred."),
+    *TASK_ORIGIN,
 )

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.stats import Interval, SampleSummary, summarise, wilson_interval
-
-Floats = NDArray[np.float64]
+from teaching.engine.arrays import FloatArray
 
 # A belief may be certain and wrong; beyond these the loss of one answer would drown all others.
 SUREST = 0.99
@@ -27,24 +25,24 @@ class Bin:
     interval: Interval
 
 
-def log_loss(p_right: Floats, right: Floats) -> float:
+def log_loss(p_right: FloatArray, right: FloatArray) -> float:
     """−mean log P(what happened), in nats, with predictions kept within 1 and 99 %."""
     p = np.clip(p_right, 1 - SUREST, SUREST)
     return float(-np.mean(np.where(right > 0, np.log(p), np.log1p(-p))))
 
 
-def chance_of_right(p: Floats, labels: Floats) -> Floats:
+def chance_of_right(p: FloatArray, labels: FloatArray) -> FloatArray:
     """P(the answer is right) where the answer is +1 with probability p."""
     return np.asarray(np.where(labels > 0, p, 1 - p))
 
 
-def running_accuracy(right: Floats) -> Floats:
+def running_accuracy(right: FloatArray) -> FloatArray:
     """The share of right answers so far, before each, with one right and one wrong to begin with."""
     before = np.concatenate([[0.0], np.cumsum(right)[:-1]])
     return np.asarray((before + 1) / (np.arange(len(right)) + 2))
 
 
-def constant_of_others(rights: Sequence[Floats]) -> list[float]:
+def constant_of_others(rights: Sequence[FloatArray]) -> list[float]:
     """For each worker, the share of right answers of all the others: a constant that did not see the worker."""
     totals = np.array([float(right.sum()) for right in rights])
     counts = np.array([len(right) for right in rights])
@@ -53,7 +51,7 @@ def constant_of_others(rights: Sequence[Floats]) -> list[float]:
     return [float(share) for share in shares]
 
 
-def calibration(p: Floats, said_plus: Floats) -> list[Bin]:
+def calibration(p: FloatArray, said_plus: FloatArray) -> list[Bin]:
     """Predictions in ten equal classes, beside the share of +1 that was answered; empty classes are left out."""
     place = np.minimum((p * BINS).astype(int), BINS - 1)
     bins = []
@@ -66,7 +64,7 @@ def calibration(p: Floats, said_plus: Floats) -> list[Bin]:
 
 
 def losses_by_worker(
-    predictions: Mapping[str, Sequence[Floats]], rights: Sequence[Floats]
+    predictions: Mapping[str, Sequence[FloatArray]], rights: Sequence[FloatArray]
 ) -> dict[str, tuple[float, ...]]:
     """The log loss of every worker by each way to predict; `predictions` are chances to be right."""
     return {

@@ -8,22 +8,21 @@ over the multiple; the interval holds the β whose profile lies within χ²₁'s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import chi2
 
 from analysis.stats import Interval
 from teaching.engine import LearningRate
-
-Floats = NDArray[np.float64]
+from teaching.engine.arrays import FloatArray
 
 BETAS = np.round(np.arange(0, 0.9501, 0.025), 3)
 RATES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 # The chance that an answer is the toss of a coin.
 GUESS = 0.1
+# How far below the best the profile of a plausible β may lie.
+ALLOWED_DROP = float(chi2.ppf(0.95, 1) / 2)
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,14 @@ class Fit:
         return (self.interval.low, self.interval.high) == (float(BETAS[0]), float(BETAS[-1]))
 
 
-def fit_decay(features: Floats, labels: Floats, answers: Floats, rate: LearningRate) -> Fit:
+def fit_decay(
+    features: FloatArray, labels: FloatArray, answers: FloatArray, rate: LearningRate
+) -> Fit:
     """The fit for examples (t, d), their labels (t,) and the worker's answers (t,) in {−1, +1}."""
     surface = log_likelihoods(features, labels, answers, rate)
     profile = surface.max(axis=1)
     best = int(profile.argmax())
-    within = np.flatnonzero(profile >= profile[best] - allowed_drop())
+    within = np.flatnonzero(profile >= profile[best] - ALLOWED_DROP)
     return Fit(
         beta=float(BETAS[best]),
         interval=Interval(float(BETAS[within[0]]), float(BETAS[within[-1]])),
@@ -57,14 +58,9 @@ def fit_decay(features: Floats, labels: Floats, answers: Floats, rate: LearningR
     )
 
 
-@cache
-def allowed_drop() -> float:
-    return float(chi2.ppf(0.95, 1) / 2)
-
-
 def log_likelihoods(
-    features: Floats, labels: Floats, answers: Floats, rate: LearningRate
-) -> Floats:
+    features: FloatArray, labels: FloatArray, answers: FloatArray, rate: LearningRate
+) -> FloatArray:
     """Σ log P(answer_t) for every β (rows) and every multiple of the rate (columns)."""
     betas, factors = (axis.ravel() for axis in np.meshgrid(BETAS, RATES, indexing="ij"))
     # In the span of the shown examples: the learner never leaves it, and it is smaller than the space.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +11,7 @@ from analysis.charts.axes import (
     WIDTH,
     AxisScale,
     axis_title,
+    grid,
     hue,
     mark,
     shortened,
@@ -42,9 +42,8 @@ class ArmFits:
 
 def calibration_plot(title: str, arms: Sequence[ArmBins]) -> Drawing:
     """One panel for each arm: the share of +1 against the predicted one, with its interval."""
-    columns = min(2, max(1, len(arms)))
+    columns, rows = grid(len(arms))
     width = (WIDTH - LEFT - RIGHT - GAP * (columns - 1)) / columns
-    rows = max(1, math.ceil(len(arms) / columns))
     floor = 8 + rows * (PANEL + 44)
     shapes: list[Shape] = [
         axis_title("answered +1, %", 8, floor - 30),

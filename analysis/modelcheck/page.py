@@ -14,10 +14,10 @@ from analysis.charts.words import UNKNOWN, decimal
 from analysis.results.figures import FORMS, StudyFigure
 from studies.models import Study
 from teaching.engine import Shown, Tracked
+from teaching.engine.arrays import FloatArray
 from teaching.teachers import teacher_title
 
 from . import beliefs
-from .beliefs import Floats
 from .decay import Fit, fit_decay
 from .figures import ArmBins, ArmFits, calibration_plot, decay_plot
 from .sessions import TaughtSession, sessions_of
@@ -83,7 +83,7 @@ def fit(session: TaughtSession) -> Fit:
 def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
     rights = [session.right for session in sessions]
     constants = beliefs.constant_of_others(rights)
-    predictions: dict[str, list[Floats]] = {
+    predictions: dict[str, list[FloatArray]] = {
         TEACHER: [beliefs.chance_of_right(s.p, s.labels) for s in sessions],
         TRACKING: [beliefs.chance_of_right(predicted_answers(s), s.labels) for s in sessions],
         CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
@@ -92,7 +92,7 @@ def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
     return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
 
 
-def predicted_answers(session: TaughtSession) -> Floats:
+def predicted_answers(session: TaughtSession) -> FloatArray:
     """P(+1) before each answer by a teacher that tracks the learner, whichever teacher taught."""
     teacher = Tracked(beta=session.beta, learning_rate=session.rate)
     rows = zip(session.examples, session.answers, session.p, strict=True)
@@ -145,7 +145,6 @@ def decay_words(found: Check) -> dict[str, str]:
 
 
 def calibration_figure(found: Check) -> StudyFigure:
-    title = "Predicted and given answers"
     arms = [
         ArmBins(teacher_title(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
         for arm in found.arms
@@ -160,17 +159,18 @@ def calibration_figure(found: Check) -> StudyFigure:
         "95 % intervals of the share, as if answers were independent."
     )
     header = ("arm", "predicted", "answered_plus", "n", "low", "high")
-    return StudyFigure("calibration", title, caption, calibration_plot(title, arms), header, rows)
+    return StudyFigure(
+        "calibration", caption, calibration_plot("Predicted and given answers", arms), header, rows
+    )
 
 
-def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[Floats, Floats]:
+def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[FloatArray, FloatArray]:
     p = np.concatenate([session.p for session in sessions])
     said = np.concatenate([session.answers > 0 for session in sessions])
     return p, said.astype(np.float64)
 
 
 def decay_figure(found: Check) -> StudyFigure:
-    title = "Memory decay, measured and fitted"
     arms = [
         ArmFits(teacher_title(arm.name), [(s.beta, found.fits[s.code]) for s in arm.sessions])
         for arm in found.arms
@@ -181,7 +181,9 @@ def decay_figure(found: Check) -> StudyFigure:
         "answers most lines are long, and a fit says little about any one person."
     )
     header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
-    return StudyFigure("decay", title, caption, decay_plot(title, arms), header, rows)
+    return StudyFigure(
+        "decay", caption, decay_plot("Memory decay, measured and fitted", arms), header, rows
+    )
 
 
 def decay_row(session: TaughtSession, one: Fit) -> list[Any]:

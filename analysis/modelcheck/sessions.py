@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from numpy.typing import NDArray
 
 from studies.models import Participant, Study
 from teaching import pools
 from teaching.engine import LearningRate, Pool
+from teaching.engine.arrays import FloatArray, IntArray
 from teaching.models import TeachingStep
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +24,16 @@ class TaughtSession:
     beta: float
     rate: LearningRate
     pool: Pool
-    examples: Indices
-    answers: Floats
-    p: Floats
+    examples: IntArray
+    answers: FloatArray
+    p: FloatArray
 
     @property
-    def labels(self) -> Floats:
+    def labels(self) -> FloatArray:
         return np.asarray(self.pool.labels[self.examples], dtype=np.float64)
 
     @property
-    def right(self) -> Floats:
+    def right(self) -> FloatArray:
         """1 where the answer was right, (t,)."""
         return np.asarray(self.answers == self.labels, dtype=np.float64)
 

@@ -1,7 +1,5 @@
 """Every figure of a study: what is drawn, what is said below it, and the table behind it."""
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from analysis.charts.words import (
     signed_points,
     signed_tick,
 )
-from analysis.exports.formats import cell
+from analysis.exports.formats import csv_text
 from teaching.teachers import teacher_title
 
 from .numbers import TIME_CLASS_MS, Numbers, Person
@@ -35,31 +33,27 @@ STAGES = ("teaching", "evaluation")
 @dataclass(frozen=True)
 class StudyFigure:
     key: str
-    title: str
     caption: str
     drawing: Drawing
     header: tuple[str, ...]
     rows: Sequence[Sequence[Cell]]
+
+    @property
+    def title(self) -> str:
+        return self.drawing.title
 
     def svg(self) -> str:
         return svg(self.drawing)
 
     def file(self, form: str) -> bytes:
         if form == "csv":
-            return self.csv().encode()
+            return csv_text(self.header, self.rows).encode()
         if form == "svg":
             return svg_file(self.drawing).encode()
         # ReportLab and the font are loaded when somebody wants a PDF, and not before.
         from analysis.charts.pdf import pdf
 
         return pdf(self.drawing)
-
-    def csv(self) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(self.header)
-        writer.writerows([cell(value) for value in row] for row in self.rows)
-        return text.getvalue()
 
 
 FORMS = {
@@ -77,33 +71,33 @@ def arm_values(numbers: Numbers, measure: str) -> list[ArmValues]:
     ]
 
 
-def person_rows(numbers: Numbers, *fields: str) -> list[list[Cell]]:
-    return [[getattr(person, field) for field in fields] for person in numbers.people]
+def person_table(numbers: Numbers, *measures: str) -> tuple[tuple[str, ...], list[list[Cell]]]:
+    """The header and the rows of what every participant has of some measures."""
+    rows = [
+        [person.code, person.arm, *(getattr(person, measure) for measure in measures)]
+        for person in numbers.people
+    ]
+    return ("participant", "arm", *measures), rows
 
 
 def gain_figure(numbers: Numbers) -> StudyFigure:
-    title = "Teaching gain by teacher"
-    fields = ("code", "arm", "first_seen_accuracy", "evaluation_accuracy", "teaching_gain")
     return StudyFigure(
         "gain",
-        title,
         "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
         "interquartile ranges; the diamond is the mean with its 95 % interval, and the signed number its value.",
         box_plot(
-            title=title,
+            title="Teaching gain by teacher",
             axis="teaching gain, points",
             arms=arm_values(numbers, "teaching_gain"),
             show_tick=signed_tick,
             show_mean=signed_points,
             has_zero=True,
         ),
-        ("participant", *fields[1:]),
-        person_rows(numbers, *fields),
+        *person_table(numbers, "first_seen_accuracy", "evaluation_accuracy", "teaching_gain"),
     )
 
 
 def accuracy_figure(numbers: Numbers) -> StudyFigure:
-    title = "First-seen and evaluation accuracy"
     arms = [
         ArmAccuracies(
             teacher_title(arm),
@@ -123,7 +117,9 @@ def accuracy_figure(numbers: Numbers) -> StudyFigure:
     caption = (
         "Means with 95 % intervals; the distance from the upper to the lower mark is the gain."
     )
-    return StudyFigure("accuracy", title, caption, accuracy_plot(title, arms), header, rows)
+    return StudyFigure(
+        "accuracy", caption, accuracy_plot("First-seen and evaluation accuracy", arms), header, rows
+    )
 
 
 def with_limits(summary: stats.SampleSummary) -> list[Cell]:
@@ -133,7 +129,6 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
 
 
 def curve_figure(numbers: Numbers) -> StudyFigure:
-    title = "Learning curves"
     arms = [
         ArmCurves(teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True))
         for arm in numbers.arms
@@ -146,10 +141,9 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
     ]
     return StudyFigure(
         "curves",
-        title,
         f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
         "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing.",
-        curve_plot(title, arms),
+        curve_plot("Learning curves", arms),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
     )
@@ -169,7 +163,6 @@ def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[StepA
 
 
 def memory_figure(numbers: Numbers) -> StudyFigure:
-    title = "Memory length"
     spans = stats.known(person.memory_span for person in numbers.people)
     halves = Counter(round(2 * span) for span in spans)
     # Empty classes between the shortest and the longest are part of the distribution.
@@ -177,9 +170,8 @@ def memory_figure(numbers: Numbers) -> StudyFigure:
     counts = [(place / 2, halves[place]) for place in places]
     return StudyFigure(
         "memory",
-        title,
         f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
-        histogram(title, "memory span (mean length restored)", counts),
+        histogram("Memory length", "memory span (mean length restored)", counts),
         ("memory_span", "participants"),
         counts,
     )
@@ -193,17 +185,18 @@ def mean_words(spans: Sequence[float]) -> str:
 
 
 def gain_by_memory_figure(numbers: Numbers) -> StudyFigure:
-    title = "Teaching gain against memory"
     arms = [ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm))) for arm in numbers.arms]
-    fields = ("code", "arm", "memory_span", "teaching_gain")
     return StudyFigure(
         "gain-by-memory",
-        title,
         "Every mark is a participant, shifted a little sideways where many share a span. "
         + correlation_words([point for arm in arms for point in arm.points]),
-        scatter(title, "memory span (mean length restored)", "teaching gain, points", arms),
-        ("participant", *fields[1:]),
-        person_rows(numbers, *fields),
+        scatter(
+            "Teaching gain against memory",
+            "memory span (mean length restored)",
+            "teaching gain, points",
+            arms,
+        ),
+        *person_table(numbers, "memory_span", "teaching_gain"),
     )
 
 
@@ -224,26 +217,21 @@ def correlation_words(points: Sequence[tuple[float, float]]) -> str:
 
 
 def unique_figure(numbers: Numbers) -> StudyFigure:
-    title = "Different images shown in teaching"
-    fields = ("code", "arm", "unique_examples")
     return StudyFigure(
         "unique-examples",
-        title,
         "How many different images each participant saw: fewer than the number of steps where images were repeated.",
         box_plot(
-            title=title,
+            title="Different images shown in teaching",
             axis="different images",
             arms=arm_values(numbers, "unique_examples"),
             show_tick=plain,
             show_mean=lambda value: f"{value:.1f}",
         ),
-        ("participant", *fields[1:]),
-        person_rows(numbers, *fields),
+        *person_table(numbers, "unique_examples"),
     )
 
 
 def confusion_figure(numbers: Numbers) -> StudyFigure:
-    title = "Confusion in the evaluation"
     dataset = numbers.study.dataset
     labels = (-1, 1)
 
@@ -263,16 +251,14 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
     names = (dataset.negative_class, dataset.positive_class)
     return StudyFigure(
         "confusion",
-        title,
         "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",
-        confusion_plot(title, names, arms),
+        confusion_plot("Confusion in the evaluation", names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
     )
 
 
 def times_figure(numbers: Numbers) -> StudyFigure:
-    title = "Response times"
     rows = [
         ArmTimes(teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ())))
         for arm in numbers.arms
@@ -285,10 +271,9 @@ def times_figure(numbers: Numbers) -> StudyFigure:
     ]
     return StudyFigure(
         "response-times",
-        title,
         "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
         f"answers, counted in bins of {TIME_CLASS_MS} ms.",
-        times_plot(title, rows),
+        times_plot("Response times", rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
     )

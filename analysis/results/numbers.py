@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.db.models import Count, F, IntegerField, Q, Value
 from django.db.models.functions import Cast, Coalesce, Round
@@ -11,7 +12,7 @@ from django.db.models.functions import Cast, Coalesce, Round
 from analysis import stats
 from evaluation.models import EvaluationItem
 from studies.head_counts import HeadCount, by_arm, outcome_groups
-from studies.models import Participant, Study
+from studies.models import LabelTask, Participant, Study
 from teaching.models import TeachingStep
 
 # Response times are counted in classes of this width, so that a million answers come as a few rows.
@@ -105,26 +106,19 @@ def finished_people(study: Study, purpose: str) -> tuple[Person, ...]:
 
 
 def step_counts(finished: Finished) -> dict[tuple[str, int, bool], tuple[int, int]]:
-    rows = (
-        TeachingStep.objects.filter(finished.answers)
-        .order_by()
-        .values_list("participant__arm", "step", "is_first_showing")
-        .annotate(right=Count("pk", filter=Q(is_correct=True)), n=Count("pk"))
-    )
-    return {(arm, step, is_first): (right, n) for arm, step, is_first, right, n in rows}
+    counts = count_answers(TeachingStep, finished, "step", "is_first_showing")
+    rows = counts.annotate(right=Count("pk", filter=Q(is_correct=True)))
+    return {(arm, step, is_first): (right, n) for arm, step, is_first, n, right in rows}
 
 
-def time_class() -> Round:
-    return Round(F("response_ms") / TIME_CLASS_MS)
+def count_answers(tasks: type[LabelTask], finished: Finished, *kind: Any) -> Any:
+    """(arm, *kind, how many) for every kind of answer, counted by the database."""
+    rows = tasks._default_manager.filter(finished.answers).order_by()
+    return rows.values_list("participant__arm", *kind).annotate(n=Count("pk"))
 
 
 def teaching_times(finished: Finished) -> Counter[tuple[str, float | None]]:
-    rows = (
-        TeachingStep.objects.filter(finished.answers)
-        .order_by()
-        .values_list("participant__arm", time_class())
-        .annotate(n=Count("pk"))
-    )
+    rows = count_answers(TeachingStep, finished, Round(F("response_ms") / TIME_CLASS_MS))
     return Counter({(arm, time): count for arm, time, count in rows})
 
 
@@ -136,13 +130,7 @@ def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, bool, floa
     """
     known = Coalesce(F("response_ms"), Value(NO_TIME * TIME_CLASS_MS))
     kind = 4 * Round(known / TIME_CLASS_MS) + F("answer") + 1 + Cast("is_correct", IntegerField())
-    rows = (
-        EvaluationItem.objects.filter(finished.answers)
-        .order_by()
-        .values_list("participant__arm", kind)
-        .annotate(n=Count("pk"))
-    )
-    for arm, number, count in rows:
+    for arm, number, count in count_answers(EvaluationItem, finished, kind):
         time, rest = divmod(number, 4)
         answer, is_right = (1 if rest >= 2 else -1), rest % 2 == 1
         yield arm, answer, is_right, None if time == NO_TIME else time, count

@@ -13,21 +13,11 @@ from .comparisons import (
     kruskal_wallis,
     spearman,
     welch_anova,
-    welch_p_values,
-    welch_t,
 )
 from .describe import Box, SampleSummary, box, quantile_of_classes, summarise
-from .effects import hedges_g, hedges_interval
-from .intervals import (
-    BOOTSTRAP_SEED,
-    CONFIDENCE,
-    RESAMPLES,
-    Interval,
-    bootstrap_interval,
-    wilson_interval,
-)
+from .intervals import BOOTSTRAP_SEED, CONFIDENCE, RESAMPLES, Interval, wilson_interval
 from .power import detectable_effect
-from .spread import FEW, TOO_FEW, known, mean, standard_deviation, variance
+from .spread import FEW, TOO_FEW, known, mean, standard_deviation
 
 __all__ = [
     "BOOTSTRAP_SEED",
@@ -40,12 +30,9 @@ __all__ = [
     "Interval",
     "PairwiseComparison",
     "SampleSummary",
-    "bootstrap_interval",
     "box",
     "compare",
     "detectable_effect",
-    "hedges_g",
-    "hedges_interval",
     "holm",
     "known",
     "kruskal_wallis",
@@ -54,9 +41,6 @@ __all__ = [
     "spearman",
     "standard_deviation",
     "summarise",
-    "variance",
     "welch_anova",
-    "welch_p_values",
-    "welch_t",
     "wilson_interval",
 ]

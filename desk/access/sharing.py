@@ -46,7 +46,15 @@ class ShareInline(admin.TabularInline):
         return field
 
 
-class OwnedStudies(admin.ModelAdmin):
+class VisibleRows(admin.ModelAdmin):
+    """Pages of the rows that the user may see; for others they do not exist."""
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        rows: Any = super().get_queryset(request)
+        return rows.visible_to(request.user)
+
+
+class OwnedStudies(VisibleRows):
     """A study's form for many researchers: each sees, chooses and deletes what is theirs, and it is recorded."""
 
     def formfield_for_foreignkey(

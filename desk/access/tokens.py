@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -15,9 +14,11 @@ from desk.models.tokens import digest_of
 from studies import audit
 from studies.models import AuditEntry
 
+from .sharing import VisibleRows
+
 
 @admin.register(AccessToken)
-class AccessTokenAdmin(admin.ModelAdmin):
+class AccessTokenAdmin(VisibleRows):
     list_display = ["name", "user", "created_at", "last_used_at", "revoked_at"]
     list_select_related = ["user"]
     fields = ["name"]
@@ -26,9 +27,6 @@ class AccessTokenAdmin(admin.ModelAdmin):
 
     class Media:
         css = {"all": ["css/desk/access.css"]}
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
-from django.http import Http404
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication
@@ -14,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import UserRateThrottle
 from rest_framework.views import APIView
 
-from desk.base.pages import may_edit
+from desk.base.pages import may_edit, visible_study
 from desk.models import AccessToken
 from studies.models import Study
 
@@ -66,11 +65,7 @@ class ResearcherView(APIView):
 
     def study(self, slug: str, *, edits: bool = False) -> Study:
         """The study, for those who may see it; for others it does not exist. Editing takes the right to change it."""
-        user: Any = self.request.user
-        studies = Study.objects.visible_to(user).select_related("dataset")
-        study = studies.defer("dataset__insight").filter(slug=slug).first()
-        if study is None or not user.has_perm("studies.view_study"):
-            raise Http404
+        study = visible_study(self.request.user, slug=slug)
         if edits and not may_edit(self.request._request, study):
             raise exceptions.PermissionDenied("This study is shared with you for reading only.")
         return study

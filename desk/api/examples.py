@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiResponse
-
-from studies.api.errors import error_body
+from studies.api.examples import ERRORS as SESSION_ERRORS
 from studies.api.examples import example_request, example_response
-from studies.api.views import ErrorReply
 
 _SUMMARY = {
     "slug": "butterflies-1",
@@ -68,27 +65,14 @@ STATE = [
 ]
 PARTICIPANTS = [example_response("One participant", _page(_PARTICIPANT))]
 
-_PROBLEMS = {
+ERRORS = SESSION_ERRORS | {
     400: (
         "invalid",
         "The request cannot be used. Correct the fields that are named and send it again.",
     ),
     401: ("not_authenticated", "Send “Authorization: Bearer …” with an access token."),
     403: ("permission_denied", "This study is shared with you for reading only."),
-    404: ("not_found", "There is nothing here."),
     409: ("state_not_allowed", "A study that is closed cannot become draft."),
     413: ("too_large", "The body is too large."),
-    415: ("unsupported_media_type", "The body is not JSON."),
     429: ("throttled", "Request was throttled. Expected available in 20 seconds."),
 }
-
-
-def problems(*statuses: int) -> dict[int, OpenApiResponse]:
-    """The refusals of a call, in the form that every error of the API has."""
-    return {
-        status: OpenApiResponse(
-            ErrorReply, examples=[example_response(code, error_body(code, message), status)]
-        )
-        for status, (code, message) in _PROBLEMS.items()
-        if status in statuses
-    }

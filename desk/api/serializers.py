@@ -98,13 +98,17 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
 
 
 class ParticipantFilter(serializers.Serializer[Any]):
+    """Each field is stored under the lookup that it stands for."""
+
     stage = StageField(required=False)
     arm = serializers.CharField(max_length=20, required=False)
     purpose = serializers.ChoiceField(
         choices=Participant.Purpose.choices, required=False, help_text="live by default"
     )
-    excluded = serializers.BooleanField(required=False, allow_null=True, default=None)
-    finished_after = serializers.DateTimeField(required=False)
+    excluded = serializers.BooleanField(
+        required=False, allow_null=True, default=None, source="is_excluded"
+    )
+    finished_after = serializers.DateTimeField(required=False, source="finished_at__gt")
 
 
 class StateRequest(serializers.Serializer[Any]):

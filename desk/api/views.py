@@ -1,7 +1,9 @@
 """The calls of the researchers' API: load or 404, validate, one service call, respond."""
 
+from functools import partial
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -14,8 +16,9 @@ from rest_framework.response import Response
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
 from desk.downloads import page as downloads
+from studies.api.views import error_responses
 from studies.errors import SessionError
-from studies.models import Participant, ParticipantQuerySet, Study
+from studies.models import Participant, Study
 from studies.services import change_state
 
 from . import examples
@@ -27,6 +30,8 @@ from .serializers import (
     StudyDetail,
     StudySummary,
 )
+
+problems = partial(error_responses, errors=examples.ERRORS)
 
 
 class InvalidRequest(SessionError):
@@ -62,11 +67,20 @@ PAGING = [
 ]
 
 
-class Studies(ResearcherView):
+class PagedView(ResearcherView):
+    """A call that replies with many rows, page by page."""
+
+    def page(self, rows: QuerySet[Any], row: type[Any], context: Any = None) -> Response:
+        pages = Pages()
+        page = pages.paginate_queryset(rows, self.request, self)
+        return pages.get_paginated_response(row(page, many=True, context=context or {}).data)
+
+
+class Studies(PagedView):
     @extend_schema(
         operation_id="list_studies",
         parameters=PAGING,
-        responses={200: page_of("StudyPage", StudySummary), **examples.problems(401, 404, 429)},
+        responses={200: page_of("StudyPage", StudySummary), **problems(401, 404, 429)},
         examples=examples.STUDIES,
     )
     def get(self, request: Request) -> Response:
@@ -74,10 +88,7 @@ class Studies(ResearcherView):
         user: Any = request.user
         studies = Study.objects.visible_to(user)
         rows = studies if user.has_perm("studies.view_study") else studies.none()
-        pages = Pages()
-        page: Any = pages.paginate_queryset(rows.order_by("-created_at", "-pk"), request, self)
-        summaries = StudySummary(page, many=True, context=context_of(request))
-        return pages.get_paginated_response(summaries.data)
+        return self.page(rows.order_by("-created_at", "-pk"), StudySummary, context_of(request))
 
 
 def context_of(request: Request) -> dict[str, Any]:
@@ -89,7 +100,7 @@ def context_of(request: Request) -> dict[str, Any]:
 class StudyInfo(ResearcherView):
     @extend_schema(
         operation_id="get_study",
-        responses={200: StudyDetail, **examples.problems(401, 404, 429)},
+        responses={200: StudyDetail, **problems(401, 404, 429)},
         examples=examples.STUDY,
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -103,7 +114,7 @@ class StudyState(ResearcherView):
         request=StateRequest,
         responses={
             200: StudyDetail,
-            **examples.problems(400, 401, 403, 404, 409, 413, 415, 429),
+            **problems(400, 401, 403, 404, 409, 413, 415, 429),
         },
         examples=examples.STATE,
     )
@@ -116,13 +127,13 @@ class StudyState(ResearcherView):
         return Response(StudyDetail(study, context=context_of(request)).data)
 
 
-class Participants(ResearcherView):
+class Participants(PagedView):
     @extend_schema(
         operation_id="list_participants",
         parameters=[*PAGING, ParticipantFilter],
         responses={
             200: page_of("ParticipantPage", ParticipantRow),
-            **examples.problems(400, 401, 404, 429),
+            **problems(400, 401, 404, 429),
         },
         examples=examples.PARTICIPANTS,
     )
@@ -130,23 +141,9 @@ class Participants(ResearcherView):
         """The participants of a study in the order of joining. Nothing in it identifies a person."""
         study = self.study(slug)
         wanted = validated(ParticipantFilter(data=request.query_params))
-        people = filtered(study.participants.select_related("version"), wanted).order_by("pk")
-        pages = Pages()
-        page = pages.paginate_queryset(people, request, self)
-        return pages.get_paginated_response(ParticipantRow(page, many=True).data)
-
-
-def filtered(people: ParticipantQuerySet, wanted: dict[str, Any]) -> ParticipantQuerySet:
-    people = people.filter(purpose=wanted.get("purpose", Participant.Purpose.LIVE))
-    if "stage" in wanted:
-        people = people.filter(stage=wanted["stage"])
-    if "arm" in wanted:
-        people = people.filter(arm=wanted["arm"])
-    if wanted["excluded"] is not None:
-        people = people.filter(is_excluded=wanted["excluded"])
-    if "finished_after" in wanted:
-        people = people.filter(finished_at__gt=wanted["finished_after"])
-    return people
+        lookups = {name: value for name, value in wanted.items() if value is not None}
+        people = study.participants.filter(**{"purpose": Participant.Purpose.LIVE} | lookups)
+        return self.page(people.select_related("version").order_by("pk"), ParticipantRow)
 
 
 class AsItIs(BaseContentNegotiation):
@@ -178,7 +175,7 @@ class TableExport(ResearcherView):
         responses={
             (200, "text/csv"): OpenApiTypes.STR,
             (200, "application/jsonl"): OpenApiTypes.STR,
-            **examples.problems(401, 404, 429),
+            **problems(401, 404, 429),
         },
     )
     def get(self, request: Request, slug: str, table: str, extension: str) -> HttpResponseBase:
@@ -194,7 +191,7 @@ class ArchiveExport(ResearcherView):
         parameters=WANTED,
         responses={
             (200, "application/zip"): OpenApiTypes.BINARY,
-            **examples.problems(401, 404, 429),
+            **problems(401, 404, 429),
         },
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:

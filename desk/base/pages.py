@@ -64,20 +64,20 @@ class Page(MenuEntry):
         return path(f"<int:pk>/{self.path}", site.admin_view(self.open), name=f"study_{self.name}")
 
     def open(self, request: HttpRequest, pk: int, **parts: Any) -> HttpResponseBase:
-        study = study_for(request, pk, edits=self.edits)
+        study = visible_study(request.user, pk=pk)
+        if self.edits and not may_edit(request, study):
+            raise PermissionDenied
         if self.posts and request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         return self.view(request, study, **parts)
 
 
-def study_for(request: HttpRequest, pk: int, *, edits: bool = False) -> Study:
-    """The study, for those who may see it; for others it does not exist. Editing takes the right to change it."""
-    studies = Study.objects.visible_to(request.user).select_related("dataset")
-    study = studies.defer("dataset__insight").filter(pk=pk).first()
-    if study is None or not request.user.has_perm("studies.view_study"):
+def visible_study(user: Any, **lookup: Any) -> Study:
+    """The study, for those who may see it; for others it does not exist."""
+    studies = Study.objects.visible_to(user).select_related("dataset")
+    study = studies.defer("dataset__insight").filter(**lookup).first()
+    if study is None or not user.has_perm("studies.view_study"):
         raise Http404
-    if edits and not may_edit(request, study):
-        raise PermissionDenied
     return study
 
 

@@ -4,7 +4,8 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 
 from analysis.charts.tables import Column, Table, number_columns
@@ -93,14 +94,14 @@ def set_webhook(request: HttpRequest, study: Study) -> HttpResponse:
     Study.objects.filter(pk=study.pk).update(webhook_url=url)
     _note(request, study, f"Set the webhook to {url}." if url else "Removed the webhook.")
     messages.success(request, "The webhook was set." if url else "The webhook was removed.")
-    return _back(study)
+    return redirect(address(study, "connections"))
 
 
 def renew_secret(request: HttpRequest, study: Study) -> HttpResponse:
     Study.objects.filter(pk=study.pk).update(webhook_secret=new_token())
     _note(request, study, "Created a new secret for the webhook.")
     messages.success(request, "From now on, deliveries are signed with the new secret.")
-    return _back(study)
+    return redirect(address(study, "connections"))
 
 
 def test_webhook(request: HttpRequest, study: Study) -> HttpResponse:
@@ -109,16 +110,12 @@ def test_webhook(request: HttpRequest, study: Study) -> HttpResponse:
         messages.success(request, "A test is on its way. Reload this page to see the result.")
     else:
         messages.error(request, "Set an address first.")
-    return _back(study)
+    return redirect(address(study, "connections"))
 
 
 def _note(request: HttpRequest, study: Study, detail: str) -> None:
     """Sending results to another server is a way of sharing them."""
     audit.record(AuditEntry.Action.SHARE, detail, study=study, actor=request.user)
-
-
-def _back(study: Study) -> HttpResponse:
-    return HttpResponseRedirect(address(study, "connections"))
 
 
 PAGES = (

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 import time
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -47,9 +47,13 @@ def announce_test(study: Study) -> WebhookDelivery:
 
 def result_of(participant: Participant) -> dict[str, Any]:
     """What is sent about a participant: the random code and the results, nothing that identifies the person."""
-    times = (
-        "created_at", "consented_at", "teaching_started_at", "evaluation_started_at", "finished_at",
-    )  # fmt: skip
+    times = {
+        "joined_at": participant.created_at,
+        "consented_at": participant.consented_at,
+        "teaching_started_at": participant.teaching_started_at,
+        "evaluation_started_at": participant.evaluation_started_at,
+        "finished_at": participant.finished_at,
+    }
     return {
         "study": participant.study.slug,
         "participant": participant.code,
@@ -57,17 +61,8 @@ def result_of(participant: Participant) -> dict[str, Any]:
         "first_seen_accuracy": participant.first_seen_accuracy,
         "evaluation_accuracy": participant.evaluation_accuracy,
         "teaching_gain": participant.teaching_gain,
-        **{_public_name(name): _moment(getattr(participant, name)) for name in times},
+        **{name: moment and moment.isoformat() for name, moment in times.items()},
     }
-
-
-def _public_name(field: str) -> str:
-    """As the exports call it."""
-    return "joined_at" if field == "created_at" else field
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return moment.isoformat() if moment else None
 
 
 def _announce(

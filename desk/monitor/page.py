@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from desk.base.filter_links import query_of
-from desk.base.pages import Page, address, may_edit, study_page
+from desk.base.pages import Page, View, address, may_edit, study_page
 from studies import places
 from studies.errors import StateNotAllowed
 from studies.models import Study
@@ -32,41 +34,38 @@ def news(request: HttpRequest, study: Study) -> HttpResponse:
     return response
 
 
-def _run_and_return(request: HttpRequest, study: Study, action: Callable[[], str]) -> HttpResponse:
-    """Does what a button says, shows how it went, and returns to the monitor with the same filters."""
-    try:
-        messages.success(request, action())
-    except StateNotAllowed as refusal:
-        messages.error(request, refusal.message)
-    return HttpResponseRedirect(
-        address(study, "monitor") + query_of(chosen_in(choice_of(study, request.GET)))
-    )
+def button(action: Callable[..., str]) -> View:
+    """A view that does what a button says, shows how it went, and returns to the monitor with the same filters."""
+
+    @wraps(action)
+    def view(request: HttpRequest, study: Study, **parts: str) -> HttpResponse:
+        try:
+            messages.success(request, action(request, study, **parts))
+        except StateNotAllowed as refusal:
+            messages.error(request, refusal.message)
+        filters = query_of(chosen_in(choice_of(study, request.GET)))
+        return redirect(address(study, "monitor") + filters)
+
+    return view
 
 
-def close_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
-    def action() -> str:
-        places.close_arm(study, arm, request.user)
-        return f"{teacher_title(arm)} is closed to new workers. Those who have it continue."
-
-    return _run_and_return(request, study, action)
+@button
+def close_arm(request: HttpRequest, study: Study, arm: str) -> str:
+    places.close_arm(study, arm, request.user)
+    return f"{teacher_title(arm)} is closed to new workers. Those who have it continue."
 
 
-def open_arm(request: HttpRequest, study: Study, arm: str) -> HttpResponse:
-    def action() -> str:
-        places.reopen_arm(study, arm, request.user)
-        return f"{teacher_title(arm)} is open to new workers again."
-
-    return _run_and_return(request, study, action)
+@button
+def open_arm(request: HttpRequest, study: Study, arm: str) -> str:
+    places.reopen_arm(study, arm, request.user)
+    return f"{teacher_title(arm)} is open to new workers again."
 
 
-def add_places(request: HttpRequest, study: Study) -> HttpResponse:
+@button
+def add_places(request: HttpRequest, study: Study) -> str:
     text = request.POST.get("more", "")
     more = int(text) if text.isdecimal() and len(text) < 7 else 0
-
-    def action() -> str:
-        return f"There are {places.add_places(study, more, request.user)} places now."
-
-    return _run_and_return(request, study, action)
+    return f"There are {places.add_places(study, more, request.user)} places now."
 
 
 PAGES = (

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 
 from analysis.charts import words
-from desk.access.sharing import VisibleFilter
+from desk.access.sharing import VisibleFilter, VisibleRows
 from desk.base.pages import AdminPage, study_page
 from studies import stages
 from studies.models import Participant, Study
@@ -55,7 +55,7 @@ class TeacherFilter(admin.SimpleListFilter):
 
 
 @admin.register(Participant)
-class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
+class ParticipantAdmin(ReadOnly, VisibleRows):
     list_display = [
         "code", "study_title", "is_for", "where", "teacher", "span", "first_seen", "evaluated", "gain", "joined",
     ]  # fmt: skip
@@ -67,9 +67,6 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
     change_list_template = "admin/desk/participants/list.html"
     # The worker's own page is the worker's: an answer given there would count.
     view_on_site = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
-        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
         # In the list of one study, its name in every row would say nothing.
@@ -170,7 +167,8 @@ class ParticipantAdmin(ReadOnly, admin.ModelAdmin):
             raise PermissionDenied
         rows = self.get_queryset(request).select_related("study__dataset", "version")
         rows = rows.defer("study__dataset__insight")
-        participant = rows.filter(pk=object_id).first() if object_id.isdecimal() else None
+        found = rows.filter(pk=object_id) if object_id.isdecimal() else rows.none()
+        participant: Participant | None = found.first()
         if participant is None:
             raise Http404
         return participant

@@ -1,12 +1,10 @@
 """The bonus as the files that recruiters accept, each with that recruiter's people only."""
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from analysis.exports.formats import cell
+from analysis.exports.formats import csv_text
 from studies.models import Participant, Study
 
 from .bonus import BonusPlan, Payee
@@ -45,21 +43,13 @@ def prolific_lines(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str
 
 def mturk_csv(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
     reason = f"Bonus for one of the best test results in {study.title}. Thank you!"
-    rows = ([p.external_session, p.external_id, f"{bonus:.2f}", cell(reason)] for p in people)
-    return _csv(["AssignmentId", "WorkerId", "BonusAmount", "Reason"], rows)
+    rows = ([p.external_session, p.external_id, f"{bonus:.2f}", reason] for p in people)
+    return csv_text(["AssignmentId", "WorkerId", "BonusAmount", "Reason"], rows)
 
 
 def code_csv(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
     rows = ([person.code, f"{bonus:.2f}", study.currency] for person in people)
-    return _csv(["participant", "bonus", "currency"], rows)
-
-
-def _csv(header: list[str], rows: Iterable[Sequence[str | int | float]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return file.getvalue()
+    return csv_text(["participant", "bonus", "currency"], rows)
 
 
 FILES = {

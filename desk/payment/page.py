@@ -159,23 +159,19 @@ def record_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
             request,
             "The pay of the study has changed since you opened this page. Check the amounts and try again.",
         )
-        return back(study)
+        return redirect(address(study, "payment"))
     left_out = set(request.POST.getlist("left_out"))
     codes = [code for code in request.POST.get("people", "").split() if code not in left_out]
     count = record.record_paid(study, codes, amount=bonus, actor=request.user)
     words = f"{people(count)} recorded as paid." if count else "Nobody new was recorded as paid."
     messages.success(request, words)
-    return back(study)
+    return redirect(address(study, "payment"))
 
 
 def undo_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
     count = record.undo_paid(study, request.POST.get("act", ""), actor=request.user)
     words = f"Undone for {people(count)}." if count else "This had already been undone."
     messages.success(request, words)
-    return back(study)
-
-
-def back(study: Study) -> HttpResponse:
     return redirect(address(study, "payment"))
 
 

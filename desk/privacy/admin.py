@@ -3,16 +3,15 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from desk.access.sharing import VisibleFilter
+from desk.access.sharing import VisibleFilter, VisibleRows
 from studies.models import AuditEntry
 from studies.read_only import ReadOnly
 
 
 @admin.register(AuditEntry)
-class AuditAdmin(ReadOnly, admin.ModelAdmin):
+class AuditAdmin(ReadOnly, VisibleRows):
     list_display = ["when", "who", "action", "study_name", "detail"]
     list_display_links = None
     list_filter = ["action", ("study", VisibleFilter)]
@@ -20,9 +19,6 @@ class AuditAdmin(ReadOnly, admin.ModelAdmin):
 
     class Media:
         css = {"all": ["css/desk/access.css"]}
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).visible_to(request.user)  # type: ignore[attr-defined,no-any-return]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

@@ -10,7 +10,7 @@ from django.db.models import FloatField, Func, QuerySet
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.models import Participant, SessionEvent
+from studies.models import Participant, SessionEvent, Task
 from teaching.models import TeachingStep
 
 from .flags import Behaviour, Flag, flags_of, gaps, hidden_times
@@ -77,14 +77,16 @@ def _remember(flags: Mapping[str, Flags]) -> None:
 def behaviours(people: People) -> dict[int, Behaviour]:
     """By participant; who has done nothing yet is not in it."""
     moments, times, answers, checks, exposures = (Lists(list) for _ in range(5))
-    for person, at, shown, planned, trial in _memory(people):
+    memory_fields = ("shown_ms", "exposure_ms", "trial")
+    for person, at, shown, planned, trial in _answered(MemoryRound, people, *memory_fields):
         moments[person].append(at)
         if trial and shown is not None:
             exposures[person].append((shown, planned))
-    for person, at, time in _teaching(people):
+    for person, at, time in _answered(TeachingStep, people, "response_ms"):
         moments[person].append(at)
         times[person].append(time)
-    for person, at, time, answer, instructed in _evaluation(people):
+    test_fields = ("response_ms", "answer", "instructed_label")
+    for person, at, time, answer, instructed in _answered(EvaluationItem, people, *test_fields):
         moments[person].append(at)
         times[person].append(time)
         if instructed is None:
@@ -105,22 +107,11 @@ def behaviours(people: People) -> dict[int, Behaviour]:
     }
 
 
-def _memory(people: People) -> Iterable[Any]:
-    return _answered(MemoryRound.objects.all(), people, "shown_ms", "exposure_ms", "trial")
-
-
-def _teaching(people: People) -> Iterable[Any]:
-    return _answered(TeachingStep.objects.all(), people, "response_ms")
-
-
-def _evaluation(people: People) -> Iterable[Any]:
-    fields = ("response_ms", "answer", "instructed_label")
-    return _answered(EvaluationItem.objects.all(), people, *fields)
-
-
-def _answered(tasks: QuerySet[Any], people: People, *fields: str) -> Iterable[Any]:
+def _answered(tasks: type[Task], people: People, *fields: str) -> Iterable[Any]:
     """(participant, second, …) of every answer, each person's in order."""
-    rows = tasks.filter(participant__in=people.values("pk"), answered_at__isnull=False)
+    rows = tasks._default_manager.filter(
+        participant__in=people.values("pk"), answered_at__isnull=False
+    )
     ordered = rows.order_by("participant_id", "position")
     return ordered.values_list("participant_id", Seconds("answered_at"), *fields).iterator()
 

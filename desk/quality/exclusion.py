@@ -12,18 +12,9 @@ from studies.models import AuditEntry, Participant
 LONGEST_REASON = 400
 
 
-def exclude(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Returns whether it changed anything: one who is excluded already stays so, for the first reason."""
-    return _decide(participant, excludes=True, reason=reason, actor=actor)
-
-
-def include(participant: Participant, *, reason: str, actor: Any) -> bool:
-    """Undoes an exclusion. Returns whether it changed anything."""
-    return _decide(participant, excludes=False, reason=reason, actor=actor)
-
-
 @transaction.atomic
-def _decide(participant: Participant, *, excludes: bool, reason: str, actor: Any) -> bool:
+def decide(participant: Participant, *, excludes: bool, reason: str, actor: Any) -> bool:
+    """Excludes a participant, or undoes that. Returns whether it changed anything: the first reason stands."""
     words = _cleaned(reason)
     rows = Participant.objects.filter(pk=participant.pk, is_excluded=not excludes)
     # In one statement: if two people decide the same at once, only one decision is written.

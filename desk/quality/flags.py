@@ -8,6 +8,8 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from statistics import median
 
+from analysis.charts.words import NBSP, seconds, share
+
 # Within this time of the picture, hardly anybody can have seen it and chosen.
 FAST_MS = 300
 FAST_SHARE = 0.1
@@ -15,8 +17,6 @@ FAST_SHARE = 0.1
 RUN_CHANCE = 0.001
 ABSENCE_S = 300
 EXPOSURE_MS = 250
-
-NBSP = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def too_fast(behaviour: Behaviour) -> str:
     if not times or fast < FAST_SHARE * len(times):
         return ""
     return (
-        f"{fast} of {len(times)} answers within {FAST_MS}{NBSP}ms ({_percent(fast / len(times))}); "
+        f"{fast} of {len(times)} answers within {FAST_MS}{NBSP}ms ({share(fast / len(times), 0)}); "
         f"median {median(times):.0f}{NBSP}ms."
     )
 
@@ -151,7 +151,7 @@ def odd_exposure(behaviour: Behaviour) -> str:
     shown, planned = max(odd, key=lambda round_: abs(round_[0] - round_[1]))
     return (
         f"{len(odd)} of {len(behaviour.exposures)} rounds; the worst was shown for "
-        f"{_seconds(shown)} instead of {_seconds(planned)}."
+        f"{seconds(shown)} instead of {seconds(planned)}."
     )
 
 
@@ -170,20 +170,12 @@ def repeated(behaviour: Behaviour) -> str:
 # Words
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}{NBSP}%"
-
-
 def _small(chance: float) -> str:
     return f"{chance:.1g}" if chance >= 1e-6 else "below one in a million"
 
 
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.1f}{NBSP}min"
-
-
-def _seconds(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.2f}{NBSP}s"
+def _minutes(duration_s: float) -> str:
+    return f"{duration_s / 60:.1f}{NBSP}min"
 
 
 def _times(count: int) -> str:
@@ -194,7 +186,7 @@ RULES = (
     Rule(
         "fast",
         "Too fast",
-        f"At least {_percent(FAST_SHARE)} of the answers in teaching and test came within {FAST_MS} ms of the picture, "
+        f"At least {share(FAST_SHARE, 0)} of the answers in teaching and test came within {FAST_MS} ms of the picture, "
         "sooner than most people can look and choose.",
         too_fast,
     ),

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -20,7 +19,7 @@ from studies.models import Participant, Study
 from teaching.teachers import teacher_title
 
 from .behaviour import Flags, flags_by_person
-from .exclusion import exclude, include
+from .exclusion import decide
 from .flags import RULES
 
 PAGE_SIZE = 50
@@ -126,27 +125,17 @@ def last_decisions(study: Study) -> Iterable[Decision]:
     )[:LAST_DECISIONS]
 
 
-def quality_box(participant: Participant, *, may_edit: bool) -> dict[str, Any]:
-    """What the page of a participant shows: the flags, the decisions, and the form of the next one."""
-    alone = Participant.objects.filter(pk=participant.pk)
-    return {
-        "participant": participant,
-        "flags": flags_by_person(alone, [participant]).get(participant.pk, ()),
-        "decisions": Decision.objects.filter(participant=participant),
-        "may_edit": may_edit,
-    }
-
-
 def exclusion(request: HttpRequest, study: Study, person: int) -> HttpResponseBase:
     """Excludes a participant, or undoes it."""
     participant = get_object_or_404(study.participants, pk=person)
-    decide = include if request.POST.get("decision") == "include" else exclude
+    excludes = request.POST.get("decision") != "include"
+    reason = request.POST.get("reason", "")
     try:
-        is_new = decide(participant, reason=request.POST.get("reason", ""), actor=request.user)
+        is_new = decide(participant, excludes=excludes, reason=reason, actor=request.user)
     except ValidationError as error:
         messages.error(request, error.message)
     else:
-        messages.success(request, outcome(participant, decide is exclude, is_new))
+        messages.success(request, outcome(participant, excludes, is_new))
     if request.POST.get("from") == "participant":
         return redirect("admin:studies_participant_change", participant.pk)
     return redirect(address(study, "quality"))

@@ -1,6 +1,7 @@
 """Rehearsing a study with bots, and the results that simulated workers predict."""
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -10,9 +11,6 @@ from django.shortcuts import redirect
 from desk.base.pages import Page, address, study_page
 from rehearsal.models import Rehearsal
 from studies.models import Participant, Study
-
-if TYPE_CHECKING:
-    from analysis.stats.power import Question
 
 # How many of the last rehearsals the page lists.
 LISTED = 8
@@ -31,12 +29,6 @@ class PowerForm(forms.Form):
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power, %", min_value=10, max_value=99.9, initial=80)
 
-    def question(self) -> "Question":
-        from analysis.stats.power import Question
-
-        values = self.cleaned_data
-        return Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
-
 
 def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
     from rehearsal import services
@@ -54,9 +46,12 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
     }
     if forecast and asked.is_valid():
         # Statistics take a moment to load, which the other pages should not wait for.
+        from analysis.stats.power import Question
         from rehearsal.outlook import outlook
 
-        context |= outlook(study, forecast, asked.question())
+        values = asked.cleaned_data
+        question = Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
+        context |= outlook(study, forecast, question)
     return study_page(request, study, "admin/desk/rehearsal/page.html", "Rehearsal", context)
 
 
@@ -82,14 +77,6 @@ def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
     return redirect(address(study, "rehearsal"))
 
 
-def start_bots(request: HttpRequest, study: Study) -> HttpResponseBase:
-    return start(request, study, Rehearsal.Kind.BOTS)
-
-
-def start_forecast(request: HttpRequest, study: Study) -> HttpResponseBase:
-    return start(request, study, Rehearsal.Kind.FORECAST)
-
-
 def state(request: HttpRequest, study: Study) -> HttpResponse:
     """How far the rehearsals are, for the page that watches them."""
     rows = [
@@ -104,6 +91,9 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
     ]
     return JsonResponse({"rehearsals": rows})
 
+
+start_bots = partial(start, kind=Rehearsal.Kind.BOTS)
+start_forecast = partial(start, kind=Rehearsal.Kind.FORECAST)
 
 PAGES = (
     Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal", preloads=("rehearsal.outlook",)),

@@ -11,11 +11,15 @@ from django.utils.safestring import SafeString
 
 from analysis.charts.tables import Column, Table
 from desk import pages
-from desk.home.overview import newest_studies
-from desk.quality import page as quality
+from desk.models import Decision
+from desk.quality.behaviour import flags_by_person
+from studies.head_counts import with_counts
 from studies.models import Participant, Study
 
 register = template.Library()
+
+# On the first page of the desk.
+NEWEST = 8
 
 
 @register.simple_block_tag
@@ -52,15 +56,22 @@ def often_opened(study: Study) -> list[tuple[str, str]]:
 @register.inclusion_tag("admin/desk/home/_studies.html")
 def studies_of(user: Any) -> dict[str, Any]:
     """The newest studies that a researcher may see, with the way to their pages."""
-    studies, total = newest_studies(user)
+    visible = Study.objects.visible_to(user)
+    newest = with_counts(visible.order_by("-pk"))[:NEWEST]
     return {
-        "rows": [{"study": study, "links": often_opened(study)} for study in studies],
-        "total": total,
+        "rows": [{"study": study, "links": often_opened(study)} for study in newest],
+        "total": visible.count(),
         "may_add": user.has_perms(["studies.add_study", "datasets.add_import"]),
     }
 
 
 @register.inclusion_tag("admin/desk/quality/_box.html", takes_context=True)
 def quality_box(context: Mapping[str, Any], participant: Participant) -> dict[str, Any]:
-    """The flags of a participant and the decisions about them."""
-    return quality.quality_box(participant, may_edit=context["may_edit"])
+    """What the page of a participant shows: the flags, the decisions, and the form of the next one."""
+    alone = Participant.objects.filter(pk=participant.pk)
+    return {
+        "participant": participant,
+        "flags": flags_by_person(alone, [participant]).get(participant.pk, ()),
+        "decisions": Decision.objects.filter(participant=participant),
+        "may_edit": context["may_edit"],
+    }

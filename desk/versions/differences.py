@@ -20,7 +20,7 @@ KINDS = {"+": "added", "-": "removed", " ": "same"}
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """One line of a text: added, removed, the same, or a gap between what is shown."""
 
     kind: str
@@ -34,7 +34,7 @@ class Difference:
     name: str
     old: str
     new: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[TextLine, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.name}: rewritten" if self.lines else f"{self.name}: {self.old} → {self.new}"
@@ -89,7 +89,7 @@ def shown(name: str, value: Any) -> str:
     return str(dict(field.flatchoices).get(value, value) if field and field.choices else value)
 
 
-def changed_lines(old: str, new: str) -> Iterator[Line]:
+def changed_lines(old: str, new: str) -> Iterator[TextLine]:
     """The lines that differ, with the one before and after."""
     compared = difflib.unified_diff(
         old.splitlines(), new.splitlines(), lineterm="", n=CONTEXT_LINES
@@ -97,6 +97,6 @@ def changed_lines(old: str, new: str) -> Iterator[Line]:
     # Two lines of file names and the first "@@" are a heading; every other "@@" begins a new place.
     changes = list(compared)[3:]
     for line in changes:
-        yield Line("gap", "…") if line.startswith("@@") else Line(KINDS[line[0]], line[1:])
+        yield TextLine("gap", "…") if line.startswith("@@") else TextLine(KINDS[line[0]], line[1:])
     if not changes:
-        yield Line("gap", "Only line endings changed.")
+        yield TextLine("gap", "Only line endings changed.")

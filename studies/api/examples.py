@@ -4,8 +4,6 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
-from .errors import error_body
-
 _SESSION = {
     "code": "K7QF-2MXD",
     "study": "Two butterflies",
@@ -153,7 +151,7 @@ EVENTS = [
     ),
     example_response("Kept", {"kept": 2}),
 ]
-_ERRORS = {
+ERRORS = {
     400: (
         "invalid",
         "The answer cannot be used. Correct the fields that are named and send it again.",
@@ -166,8 +164,3 @@ _ERRORS = {
     415: ("unsupported_media_type", "The body is not JSON."),
     429: ("throttled", "Too many sessions were started from here. Wait a minute."),
 }
-
-
-def errors(status: int) -> list[OpenApiExample]:
-    code, message = _ERRORS[status]
-    return [example_response(code, error_body(code, message), status)]

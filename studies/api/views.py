@@ -1,6 +1,7 @@
 """The session API: what a worker's page, a bot or another front end says to the server."""
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -16,6 +17,7 @@ from studies import services, stages, withdrawal
 from studies.models import Participant, Study
 
 from . import examples
+from .errors import error_body
 from .fields import StageField
 
 MAX_POSITION = 1_000_000
@@ -107,8 +109,16 @@ class ErrorReply(serializers.Serializer[Any]):
     error = ErrorDetail()
 
 
-def error_responses(*codes: int) -> dict[int, OpenApiResponse]:
-    return {code: OpenApiResponse(ErrorReply, examples=examples.errors(code)) for code in codes}
+def error_responses(
+    *statuses: int, errors: Mapping[int, tuple[str, str]] = examples.ERRORS
+) -> dict[int, OpenApiResponse]:
+    """The refusals of a call, in the form that every error of the API has; `errors` has the code and words of each."""
+    return {status: _error_response(status, *errors[status]) for status in statuses}
+
+
+def _error_response(status: int, code: str, message: str) -> OpenApiResponse:
+    example = examples.example_response(code, error_body(code, message), status)
+    return OpenApiResponse(ErrorReply, examples=[example])
 
 
 class Join(APIView):

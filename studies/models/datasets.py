@@ -116,7 +116,3 @@ class Example(models.Model):
 
     def __str__(self) -> str:
         return f"{self.key} ({self.get_split_display()})"
-
-    @property
-    def class_name(self) -> str:
-        return self.dataset.class_name(self.label)

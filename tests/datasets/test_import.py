@@ -130,7 +130,7 @@ def test_every_row_of_the_pool_belongs_to_its_image_and_label(tmp_path):
         for label in (dataset.negative_class, dataset.positive_class)
     }
     for row in dataset.examples.all():
-        assert dataset.image_path(row).read_bytes() in by_class[row.class_name]
+        assert dataset.image_path(row).read_bytes() in by_class[dataset.class_name(row.label)]
 
 
 def test_precomputed_features_stay_with_their_images(tmp_path):

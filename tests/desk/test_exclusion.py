@@ -13,7 +13,7 @@ from analysis.exports.tables import TABLES
 from analysis.results.numbers import gather
 from desk.models import Decision
 from desk.payment.bonus import bonus_plan
-from desk.quality.exclusion import exclude, include
+from desk.quality import exclusion
 from studies.head_counts import head_count, outcome_groups
 from studies.models import AuditEntry, Participant, Study
 from teaching.assignment import emptiest_arm
@@ -80,7 +80,7 @@ def test_without_a_sound_reason_nothing_happens(researcher, study, reason, words
     assert not person.is_excluded
     assert not Decision.objects.exists()
     with pytest.raises(ValidationError):
-        exclude(person, reason=reason, actor=User.objects.get())
+        exclusion.decide(person, excludes=True, reason=reason, actor=User.objects.get())
 
 
 def test_deciding_the_same_twice_changes_nothing(researcher, study):
@@ -88,7 +88,8 @@ def test_deciding_the_same_twice_changes_nothing(researcher, study):
     decide(researcher, person, reason="First.")
     assert "was already excluded" in decide(researcher, person, reason="Second.")
     assert [row.reason for row in Decision.objects.all()] == ["First."]
-    assert not include(add(study), reason="Nothing to undo.", actor=User.objects.get())
+    decision = {"excludes": False, "reason": "Nothing to undo.", "actor": User.objects.get()}
+    assert not exclusion.decide(add(study), **decision)
 
 
 def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study, admin_user):
@@ -99,12 +100,12 @@ def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study
     assert person.arm == "jedi"
     before = everywhere(study)
     assert person.code in json.dumps(before)
-    exclude(person, reason="A test.", actor=admin_user)
+    exclusion.decide(person, excludes=True, reason="A test.", actor=admin_user)
     after = everywhere(study)
     assert person.code not in json.dumps(after)
     assert after["finished"] == before["finished"] - 1
     assert after["next arm"] == "jedi"
-    include(person, reason="A test.", actor=admin_user)
+    exclusion.decide(person, excludes=False, reason="A test.", actor=admin_user)
     assert everywhere(study) == before
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from desk.versions.differences import Line, changed_lines, differences
+from desk.versions.differences import TextLine, changed_lines, differences
 from studies.models import Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.people import study_address, text_of
@@ -85,7 +85,7 @@ def test_lines_far_apart_have_a_gap_between_them():
     assert [line.kind for line in lines] == [
         "same", "removed", "added", "same", "gap", "same", "removed", "added", "same",
     ]  # fmt: skip
-    assert lines[1:3] == [Line("removed", "line 1"), Line("added", "new")]
+    assert lines[1:3] == [TextLine("removed", "line 1"), TextLine("added", "new")]
 
 
 def test_values_are_shown_as_the_form_shows_them():

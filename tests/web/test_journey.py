@@ -137,7 +137,7 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
     for step in steps:
         t = len(history) + 1
         choice = teacher.choose(pool, history, generator(participant, "teaching", t))
-        truth = step.example.class_name
+        truth = step.example.dataset.class_name(step.example.label)
         assert (choice.example, choice.p) == (step.example.pool_index, pytest.approx(step.p))
         # The estimate of an error is kept a millionth away from certainty.
         error = step.p if step.example.label < 0 else 1 - step.p

@@ -1,10 +1,9 @@
 """Confusion matrices, one for each arm."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.charts.axes import WIDTH, hue, shortened
+from analysis.charts.axes import WIDTH, grid, hue, shortened
 from analysis.charts.shapes import Drawing, Rect, Shape, Text
 
 
@@ -18,24 +17,18 @@ class ArmConfusion:
 
 def confusion_plot(title: str, names: tuple[str, str], arms: Sequence[ArmConfusion]) -> Drawing:
     """For each arm, truth by answer: the shares within a true class, and the counts."""
-    columns = min(2, max(1, len(arms)))
-    rows = max(1, math.ceil(len(arms) / columns))
+    columns, rows = grid(len(arms))
     panel_width, panel_height = (WIDTH - 8) / columns, 154.0
     shapes: list[Shape] = []
     for place, arm in enumerate(arms):
         left = 4 + (place % columns) * panel_width
         top = (place // columns) * panel_height
         shapes += confusion_panel(place, arm, names, left, top, panel_width)
+    floor = rows * panel_height
     shapes.append(
-        Text(
-            WIDTH / 2,
-            rows * panel_height + 16,
-            "rows: true class; columns: answer",
-            "tick",
-            "middle",
-        )
+        Text(WIDTH / 2, floor + 16, "rows: true class; columns: answer", "tick", "middle")
     )
-    return Drawing(WIDTH, rows * panel_height + 26, title, shapes)
+    return Drawing(WIDTH, floor + 26, title, shapes)
 
 
 def confusion_panel(

@@ -1,10 +1,19 @@
 """Learning curves: right answers by step of teaching, a panel for each arm."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale, axis_title, hue, shortened, ticks
+from analysis.charts.axes import (
+    LEFT,
+    RIGHT,
+    WIDTH,
+    AxisScale,
+    axis_title,
+    grid,
+    hue,
+    shortened,
+    ticks,
+)
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Shape, Text
 from analysis.charts.words import percent, plain
 from analysis.stats import TOO_FEW, Interval
@@ -28,8 +37,7 @@ class ArmCurves:
 def curve_plot(title: str, arms: Sequence[ArmCurves]) -> Drawing:
     """One panel for each arm: all answers as a line with its band, first-seen ones as marks with whiskers."""
     panel_height, gap, top = 132.0, 42.0, 36.0
-    columns = min(2, max(1, len(arms)))
-    rows = max(1, math.ceil(len(arms) / columns))
+    columns, rows = grid(len(arms))
     last = max((step.step for arm in arms for step in arm.every), default=1)
     width = (WIDTH - LEFT - RIGHT - 18 * (columns - 1)) / columns
     floor = top + rows * (panel_height + gap)

@@ -4,11 +4,12 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from analysis.exports.files import gain_csv, gain_name
 from studies import audit
-from studies.models import AuditEntry, Study
+from studies.commands import study_named
+from studies.models import AuditEntry
 
 
 class Command(BaseCommand):
@@ -21,10 +22,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["study"]).first()
-        if study is None:
-            names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
+        study = study_named(options["study"])
         audit.record(AuditEntry.Action.EXPORT, f"Wrote {gain_name(study)}.", study=study)
         if options["output"] is None:
             for line in gain_csv(study):

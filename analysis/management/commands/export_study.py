@@ -12,7 +12,8 @@ from analysis.exports.files import Selection, archive_name, table_chunks, table_
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
 from studies import audit
-from studies.models import AuditEntry, Study
+from studies.commands import study_named
+from studies.models import AuditEntry
 
 # What a file's name says about the people in it; a name given with --output has to say it too.
 MARKS = {
@@ -69,14 +70,6 @@ class Command(BaseCommand):
         # A line may be split between two chunks, but a character never is.
         for chunk in chunks:
             self.stdout.write(chunk.decode(), ending="")
-
-
-def study_named(slug: str) -> Study:
-    study = Study.objects.filter(slug=slug).first()
-    if study is None:
-        names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
-        raise CommandError(f"There is no study {slug!r}. Studies: {names}.")
-    return study
 
 
 def place_of(output: Path, name: str) -> Path:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobs.progress import progress_bar
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
-from studies.models import Study
+from studies.commands import study_named
 
 
 class Command(BaseCommand):
@@ -31,10 +31,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.select_related("dataset").filter(slug=options["study"]).first()
-        if study is None:
-            names = ", ".join(Study.objects.values_list("slug", flat=True)) or "none yet"
-            raise CommandError(f"There is no study {options['study']!r}. Studies: {names}.")
+        study = study_named(options["study"])
         if options["workers"] < 1:
             raise CommandError("--workers takes a number of 1 or more.")
         rehearsal = Rehearsal(study=study, workers=options["workers"], is_paced=options["think"])

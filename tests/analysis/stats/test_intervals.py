@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from analysis import stats
+from analysis.stats.intervals import bootstrap_interval
 from tests.analysis.stats.samples import SKEWED
 
 Z = 1.959963984540054
@@ -33,7 +34,7 @@ def bca_by_definition(values: tuple[float, ...], *, has_bias: bool = True) -> tu
 
 def test_the_bootstrap_corrects_its_bias_and_its_skewness():
     low, high = bca_by_definition(LOPSIDED)
-    ours = stats.bootstrap_interval(LOPSIDED)
+    ours = bootstrap_interval(LOPSIDED)
     assert ours.low == pytest.approx(low, abs=0.03)
     assert ours.high == pytest.approx(high, abs=0.08)
     # The tolerance tells the two apart: without its bias the interval would lie elsewhere.
@@ -43,28 +44,28 @@ def test_the_bootstrap_corrects_its_bias_and_its_skewness():
 
 
 def test_the_bootstrap_is_the_same_every_time():
-    first = stats.bootstrap_interval(SKEWED)
-    stats.bootstrap_interval.cache_clear()
-    assert stats.bootstrap_interval(SKEWED) == first
-    assert stats.bootstrap_interval(SKEWED[::-1]) == first
+    first = bootstrap_interval(SKEWED)
+    bootstrap_interval.cache_clear()
+    assert bootstrap_interval(SKEWED) == first
+    assert bootstrap_interval(SKEWED[::-1]) == first
     assert first.low < np.mean(SKEWED) < first.high
 
 
 def test_a_large_sample_is_resampled_in_parts_that_stay_small():
     values = tuple(np.random.default_rng(4).exponential(1.0, 2000))
-    interval = stats.bootstrap_interval(values)
+    interval = bootstrap_interval(values)
     error = np.std(values, ddof=1) / np.sqrt(len(values))
     assert interval.low == pytest.approx(np.mean(values) - Z * error, abs=0.2 * error)
     assert interval.high == pytest.approx(np.mean(values) + Z * error, abs=0.2 * error)
 
 
 def test_without_spread_the_interval_is_a_point():
-    assert stats.bootstrap_interval((0.4,) * 6) == stats.Interval(0.4, 0.4)
+    assert bootstrap_interval((0.4,) * 6) == stats.Interval(0.4, 0.4)
 
 
 def test_fewer_than_five_have_no_interval():
-    assert stats.bootstrap_interval((0.1, 0.2, 0.3, 0.4)) is None
-    assert stats.bootstrap_interval((0.1, 0.2, 0.3, 0.4, 0.5)) is not None
+    assert bootstrap_interval((0.1, 0.2, 0.3, 0.4)) is None
+    assert bootstrap_interval((0.1, 0.2, 0.3, 0.4, 0.5)) is not None
 
 
 @given(st.integers(1, 400), st.data())

@@ -1,1 +1,0 @@
-"""The desk's first page: the newest studies at a glance."""
