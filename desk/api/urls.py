@@ -2,23 +2,14 @@ from django.urls import path
 
 from . import views
 
+STUDY = "studies/<slug:slug>/"
+TABLE = f"{STUDY}exports/<slug:table>.<slug:extension>"
+
 urlpatterns = [
     path("studies/", views.Studies.as_view(), name="api-v1-studies"),
-    path("studies/<slug:slug>/", views.StudyInfo.as_view(), name="api-v1-study"),
-    path("studies/<slug:slug>/state/", views.StudyState.as_view(), name="api-v1-state"),
-    path(
-        "studies/<slug:slug>/participants/",
-        views.Participants.as_view(),
-        name="api-v1-participants",
-    ),
-    path(
-        "studies/<slug:slug>/exports/everything.zip",
-        views.ArchiveExport.as_view(),
-        name="api-v1-archive",
-    ),
-    path(
-        "studies/<slug:slug>/exports/<slug:table>.<slug:extension>",
-        views.TableExport.as_view(),
-        name="api-v1-table",
-    ),
+    path(STUDY, views.StudyInfo.as_view(), name="api-v1-study"),
+    path(f"{STUDY}state/", views.StudyState.as_view(), name="api-v1-state"),
+    path(f"{STUDY}participants/", views.Participants.as_view(), name="api-v1-participants"),
+    path(f"{STUDY}exports/everything.zip", views.ArchiveExport.as_view(), name="api-v1-archive"),
+    path(TABLE, views.TableExport.as_view(), name="api-v1-table"),
 ]

@@ -23,13 +23,7 @@ from studies.services import change_state
 
 from . import examples
 from .access import ResearcherView
-from .serializers import (
-    ParticipantFilter,
-    ParticipantRow,
-    StateRequest,
-    StudyDetail,
-    StudySummary,
-)
+from .serializers import ParticipantFilter, ParticipantRow, StateRequest, StudyDetail, StudySummary
 
 problems = partial(error_responses, errors=examples.ERRORS)
 
@@ -112,10 +106,7 @@ class StudyState(ResearcherView):
     @extend_schema(
         operation_id="change_state",
         request=StateRequest,
-        responses={
-            200: StudyDetail,
-            **problems(400, 401, 403, 404, 409, 413, 415, 429),
-        },
+        responses={200: StudyDetail, **problems(400, 401, 403, 404, 409, 413, 415, 429)},
         examples=examples.STATE,
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -189,10 +180,7 @@ class ArchiveExport(ResearcherView):
     @extend_schema(
         operation_id="export_archive",
         parameters=WANTED,
-        responses={
-            (200, "application/zip"): OpenApiTypes.BINARY,
-            **problems(401, 404, 429),
-        },
+        responses={(200, "application/zip"): OpenApiTypes.BINARY, **problems(401, 404, 429)},
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """All tables of a study with codebook and datasheet as one zip, streamed. The download is recorded."""

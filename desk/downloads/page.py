@@ -4,15 +4,8 @@ from collections.abc import Iterator
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from analysis.exports import files
 from analysis.exports.archive import archive_chunks
-from analysis.exports.files import (
-    Selection,
-    archive_name,
-    gain_csv,
-    gain_name,
-    table_chunks,
-    table_name,
-)
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
 from desk.base.filter_links import filter_links, query_of
@@ -60,8 +53,8 @@ def left_out(people: Enrolment) -> str:
 
 def gain(request: HttpRequest, study: Study) -> HttpResponseBase:
     """The teaching gain of a study as a streamed CSV file."""
-    name = gain_name(study)
-    chunks = (line.encode() for line in gain_csv(study))
+    name = files.gain_name(study)
+    chunks = (line.encode() for line in files.gain_csv(study))
     return download(request, study, chunks, name, "text/csv; charset=utf-8")
 
 
@@ -70,19 +63,21 @@ def table(request: HttpRequest, study: Study, table: str, extension: str) -> Htt
     if table not in TABLES or extension not in FORMATS:
         raise Http404
     wanted = selection(request, study)
-    chunks = table_chunks(wanted, table, extension)
-    name = table_name(wanted, table, extension)
+    chunks = files.table_chunks(wanted, table, extension)
+    name = files.table_name(wanted, table, extension)
     return download(request, study, chunks, name, FORMATS[extension].content_type)
 
 
 def archive(request: HttpRequest, study: Study) -> HttpResponseBase:
     """All tables of a study with their codebook, streamed as one zip."""
     wanted = selection(request, study)
-    return download(request, study, archive_chunks(wanted), archive_name(wanted), "application/zip")
+    return download(
+        request, study, archive_chunks(wanted), files.archive_name(wanted), "application/zip"
+    )
 
 
-def selection(request: HttpRequest, study: Study) -> Selection:
-    return Selection(study, **{name: request.GET.get(name) == "1" for name in CHOICES})
+def selection(request: HttpRequest, study: Study) -> files.Selection:
+    return files.Selection(study, **{name: request.GET.get(name) == "1" for name in CHOICES})
 
 
 def download(

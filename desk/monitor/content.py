@@ -11,8 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.charts.words import UNKNOWN, share
-from desk.base.filter_links import FilterLinks, filter_links, query_of
-from desk.base.purposes import LIVE, SHOWN, purpose_links
+from desk.base.filter_links import LIVE, SHOWN, FilterLinks, filter_links, purpose_links, query_of
 from studies import stages, states
 from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study

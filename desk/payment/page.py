@@ -18,8 +18,7 @@ from desk.models import Payment
 from studies.models import Participant, Study
 
 from . import record
-from .bonus import BonusPlan, Payee, bonus_of, bonus_plan
-from .cutoff import accuracy_words, explain, people, percent
+from .bonus import BonusPlan, Payee, accuracy_words, bonus_of, bonus_plan, explain, people, percent
 from .files import FILES, BonusFile
 
 PAYEES = (row_names("Participant"), *number_columns("Evaluation", "Bonus"))

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from desk.base.figures import figure_file
+from desk.base.filter_links import purpose_links, purpose_of
 from desk.base.pages import Page, study_page
-from desk.base.purposes import purpose_links, purpose_of
 from studies.models import Study
 
 

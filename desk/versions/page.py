@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
@@ -11,16 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from desk.base.pages import Page, study_page
 from studies.models import Participant, Study, StudyVersion
 
-from .differences import Difference, differences, settings_in_words
-
-
-@dataclass(frozen=True)
-class VersionRow:
-    """A version, what it changed since the one before, and all of its settings."""
-
-    version: Any
-    changes: list[Difference] | None
-    settings: list[tuple[str, str]]
+from .differences import differences, settings_in_words
 
 
 def versions(request: HttpRequest, study: Study) -> HttpResponse:
@@ -28,8 +18,8 @@ def versions(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/versions/page.html", "Versions", context)
 
 
-def rows_of(study: Study) -> list[VersionRow]:
-    """The newest first; the first version has nothing to differ from."""
+def rows_of(study: Study) -> list[dict[str, Any]]:
+    """Each version with what it changed and all of its settings, the newest first; nothing came before the first."""
     live = Q(participants__purpose=Participant.Purpose.LIVE)
     found = list(
         StudyVersion.objects.filter(study=study)
@@ -43,7 +33,7 @@ def rows_of(study: Study) -> list[VersionRow]:
     for before, version in zip([None, *found], found, strict=False):
         new = version.configuration
         changes = differences(before.configuration, new) if before else None
-        rows.append(VersionRow(version, changes, settings_in_words(new)))
+        rows.append({"version": version, "changes": changes, "settings": settings_in_words(new)})
     return rows[::-1]
 
 

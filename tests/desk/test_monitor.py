@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from desk.base.purposes import SHOWN
+from desk.base.filter_links import SHOWN
 from desk.monitor.content import ago, live_context, place_titles
 from desk.monitor.numbers import EVERYBODY, EXCLUDED, PAGE_SIZE, Monitor, MonitorFilter
 from studies import places, stages

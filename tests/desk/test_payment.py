@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desk.models import Payment
-from desk.payment.bonus import bonus_of, bonus_plan, share_of
-from desk.payment.cutoff import explain, find_cutoff
+from desk.payment.bonus import bonus_of, bonus_plan, explain, find_cutoff, share_of
 from desk.payment.record import record_paid, undo_paid
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from tests.builders import make_dataset, make_study
