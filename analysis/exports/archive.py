@@ -13,8 +13,7 @@ from django.utils import timezone
 
 from studies.models import Study
 
-from .codebook import codebook_csv, codebook_markdown
-from .datasheet import ExportedPeople, datasheet
+from .datasheet import ExportedPeople, codebook_csv, codebook_markdown, datasheet
 from .files import Selection, inner_name, pieces, source_of
 from .formats import csv_lines
 from .snapshot import snapshot

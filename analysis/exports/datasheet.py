@@ -1,4 +1,8 @@
-"""The datasheet of an export: versions, settings, who is in the files and who is not, and a checksum of each table."""
+"""What explains an export: the codebook and the datasheet.
+
+The codebook has every column of every table, from the registry that makes the files. The datasheet has versions,
+settings, who is in the files and who is not, and a checksum of each table.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,11 +16,13 @@ from studies.head_counts import enrolment
 from studies.models import Example, Participant, Study
 from studies.software import software_version
 
+from .column import Column
 from .files import Selection
-from .formats import json_value
+from .formats import csv_text, json_value
 from .people_columns import participant_columns
-from .tables import StudySnapshot
+from .tables import TABLES, ExportTable, StudySnapshot
 
+CODEBOOK_HEADER = ("table", "column", "kind", "meaning", "identifiable")
 Json = dict[str, Any]
 
 # What gets a worker paid, grants access, or concerns the database alone is not part of a record to be published.
@@ -32,6 +38,33 @@ LEFT_OUT = {
     "current_version",
     "owner",
 }
+
+
+def codebook_markdown(study: Study, *, identifiable: bool) -> str:
+    """The codebook for people: a section for each table."""
+    return "\n".join(_section(table, study, identifiable) for table in TABLES.values())
+
+
+def _section(table: ExportTable, study: Study, identifiable: bool) -> str:
+    lines = [f"## {table.title}: `{table.name}`", "", table.description, ""]
+    lines += ["| column | kind | meaning |", "| --- | --- | --- |"]
+    lines += [_line(column) for column in table.columns(study, identifiable=identifiable)]
+    return "\n".join([*lines, ""])
+
+
+def _line(column: Column[object]) -> str:
+    meaning = f"{column.meaning} **Identifiable.**" if column.identifiable else column.meaning
+    return f"| `{column.name}` | {column.kind} | {meaning} |"
+
+
+def codebook_csv(study: Study, *, identifiable: bool) -> str:
+    """The codebook for programs: a row for each column."""
+    rows = (
+        (table.name, column.name, column.kind, column.meaning, column.identifiable)
+        for table in TABLES.values()
+        for column in table.columns(study, identifiable=identifiable)
+    )
+    return csv_text(CODEBOOK_HEADER, rows)
 
 
 class ExportedPeople:

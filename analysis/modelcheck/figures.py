@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.charts.axes import (
-    LEFT,
-    RIGHT,
-    WIDTH,
-    AxisScale,
-    axis_title,
-    grid,
-    hue,
-    mark,
-    shortened,
-)
+from analysis.charts import axes
+from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
 from analysis.charts.shapes import Drawing, Line, Path, Shape, Text
 from analysis.charts.words import percent, plain
 
@@ -42,11 +33,11 @@ class ArmFits:
 
 def calibration_plot(title: str, arms: Sequence[ArmBins]) -> Drawing:
     """One panel for each arm: the share of +1 against the predicted one, with its interval."""
-    columns, rows = grid(len(arms))
+    columns, rows = axes.grid(len(arms))
     width = (WIDTH - LEFT - RIGHT - GAP * (columns - 1)) / columns
     floor = 8 + rows * (PANEL + 44)
     shapes: list[Shape] = [
-        axis_title("answered +1, %", 8, floor - 30),
+        axes.axis_title("answered +1, %", 8, floor - 30),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 8, "predicted +1, %", "label", "middle"),
     ]
     for place, arm in enumerate(arms):
@@ -70,12 +61,14 @@ def calibration_panel(
     for one in arm.bins:
         x = across(one.predicted)
         low, high = upward(one.interval.low), upward(one.interval.high)
-        shapes.append(Line(x, low, x, high, f"span {hue(place)}"))
-        shapes.append(mark(place, x, upward(one.observed), 3.6, "solid"))
+        shapes.append(Line(x, low, x, high, f"span {axes.hue(place)}"))
+        shapes.append(axes.mark(place, x, upward(one.observed), 3.6, "solid"))
     points = tuple((across(one.predicted), upward(one.observed)) for one in arm.bins)
     if len(points) > 1:
-        shapes.append(Path(points, f"curve {hue(place)}"))
-    shapes.append(Text(across.start, upward.end - 6, shortened(arm.name), f"name {hue(place)}"))
+        shapes.append(Path(points, f"curve {axes.hue(place)}"))
+    shapes.append(
+        Text(across.start, upward.end - 6, axes.shortened(arm.name), f"name {axes.hue(place)}")
+    )
     return shapes
 
 
@@ -84,7 +77,7 @@ def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
     top, floor = 36.0, 290.0
     across, upward = AxisScale(0, 1, LEFT, WIDTH - RIGHT), AxisScale(0, 1, floor, top)
     shapes: list[Shape] = [
-        axis_title("β from the teaching answers", top, floor),
+        axes.axis_title("β from the teaching answers", top, floor),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, "β from the memory test", "label", "middle"),
     ]
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
@@ -95,11 +88,11 @@ def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
     column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
     for place, arm in enumerate(arms):
         left = LEFT + column * place
-        shapes.append(mark(place, left + 6, 14, 4.5, "solid"))
-        shapes.append(Text(left + 17, 18, shortened(arm.name, 9), "name"))
+        shapes.append(axes.mark(place, left + 6, 14, 4.5, "solid"))
+        shapes.append(Text(left + 17, 18, axes.shortened(arm.name, 9), "name"))
         for measured, fit in arm.fits:
             x = across(measured)
             low, high = upward(fit.interval.low), upward(fit.interval.high)
-            shapes.append(Line(x, low, x, high, f"hair {hue(place)}"))
-            shapes.append(mark(place, x, upward(fit.beta), 3.2, "dot"))
+            shapes.append(Line(x, low, x, high, f"hair {axes.hue(place)}"))
+            shapes.append(axes.mark(place, x, upward(fit.beta), 3.2, "dot"))
     return Drawing(WIDTH, floor + 48, title, shapes)

@@ -5,21 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from analysis import stats
-from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
-from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
-from analysis.charts.figures.curves import ArmCurves, StepAccuracy, curve_plot
-from analysis.charts.figures.distributions import ArmValues, box_plot, histogram
-from analysis.charts.figures.scatter import ArmPoints, scatter
-from analysis.charts.figures.times import ArmTimes, times_plot
+from analysis.charts import words
+from analysis.charts.figures import accuracies, distributions
 from analysis.charts.shapes import Drawing
 from analysis.charts.svg import svg, svg_file
-from analysis.charts.words import (
-    decimal,
-    p_words,
-    plain,
-    signed_points,
-    signed_tick,
-)
 from analysis.exports.formats import csv_text
 from teaching.teachers import teacher_title
 
@@ -63,9 +52,9 @@ FORMS = {
 }
 
 
-def arm_values(numbers: Numbers, measure: str) -> list[ArmValues]:
+def arm_values(numbers: Numbers, measure: str) -> list[distributions.ArmValues]:
     return [
-        ArmValues(teacher_title(arm), values, stats.summarise(values))
+        distributions.ArmValues(teacher_title(arm), values, stats.summarise(values))
         for arm in numbers.arms
         for values in [numbers.values(arm, measure)]
     ]
@@ -85,12 +74,12 @@ def gain_figure(numbers: Numbers) -> StudyFigure:
         "gain",
         "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
         "interquartile ranges; the diamond is the mean with its 95 % interval, and the signed number its value.",
-        box_plot(
+        distributions.box_plot(
             title="Teaching gain by teacher",
             axis="teaching gain, points",
             arms=arm_values(numbers, "teaching_gain"),
-            show_tick=signed_tick,
-            show_mean=signed_points,
+            show_tick=words.signed_tick,
+            show_mean=words.signed_points,
             has_zero=True,
         ),
         *person_table(numbers, "first_seen_accuracy", "evaluation_accuracy", "teaching_gain"),
@@ -99,7 +88,7 @@ def gain_figure(numbers: Numbers) -> StudyFigure:
 
 def accuracy_figure(numbers: Numbers) -> StudyFigure:
     arms = [
-        ArmAccuracies(
+        accuracies.ArmAccuracies(
             teacher_title(arm),
             stats.summarise(numbers.values(arm, "first_seen_accuracy")),
             stats.summarise(numbers.values(arm, "evaluation_accuracy")),
@@ -118,7 +107,11 @@ def accuracy_figure(numbers: Numbers) -> StudyFigure:
         "Means with 95 % intervals; the distance from the upper to the lower mark is the gain."
     )
     return StudyFigure(
-        "accuracy", caption, accuracy_plot("First-seen and evaluation accuracy", arms), header, rows
+        "accuracy",
+        caption,
+        accuracies.accuracy_plot("First-seen and evaluation accuracy", arms),
+        header,
+        rows,
     )
 
 
@@ -130,7 +123,9 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
 
 def curve_figure(numbers: Numbers) -> StudyFigure:
     arms = [
-        ArmCurves(teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True))
+        accuracies.ArmCurves(
+            teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True)
+        )
         for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
@@ -143,20 +138,20 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
         "curves",
         f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
         "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing.",
-        curve_plot("Learning curves", arms),
+        accuracies.curve_plot("Learning curves", arms),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
     )
 
 
-def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[StepAccuracy]:
+def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[accuracies.StepAccuracy]:
     totals: dict[int, tuple[int, int]] = {}
     for (owner, step, is_first), (right, n) in numbers.answers.steps.items():
         if owner == arm and (is_first or not only_first):
             right_before, n_before = totals.get(step, (0, 0))
             totals[step] = (right_before + right, n_before + n)
     return [
-        StepAccuracy(step, n, right / n, interval)
+        accuracies.StepAccuracy(step, n, right / n, interval)
         for step, (right, n) in sorted(totals.items())
         if (interval := stats.wilson_interval(right, n))
     ]
@@ -171,7 +166,7 @@ def memory_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "memory",
         f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
-        histogram("Memory length", "memory span (mean length restored)", counts),
+        distributions.histogram("Memory length", "memory span (mean length restored)", counts),
         ("memory_span", "participants"),
         counts,
     )
@@ -185,12 +180,15 @@ def mean_words(spans: Sequence[float]) -> str:
 
 
 def gain_by_memory_figure(numbers: Numbers) -> StudyFigure:
-    arms = [ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm))) for arm in numbers.arms]
+    arms = [
+        distributions.ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm)))
+        for arm in numbers.arms
+    ]
     return StudyFigure(
         "gain-by-memory",
         "Every mark is a participant, shifted a little sideways where many share a span. "
         + correlation_words([point for arm in arms for point in arm.points]),
-        scatter(
+        distributions.scatter(
             "Teaching gain against memory",
             "memory span (mean length restored)",
             "teaching gain, points",
@@ -212,19 +210,19 @@ def correlation_words(points: Sequence[tuple[float, float]]) -> str:
     test = stats.spearman([x for x, _ in points], [y for _, y in points])
     if test is None:
         return "There are too few participants, or too little variation, for a correlation."
-    rho = decimal(test.statistic, 2)
-    return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {p_words(test.p)}."
+    rho = words.decimal(test.statistic, 2)
+    return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {words.p_words(test.p)}."
 
 
 def unique_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "unique-examples",
         "How many different images each participant saw: fewer than the number of steps where images were repeated.",
-        box_plot(
+        distributions.box_plot(
             title="Different images shown in teaching",
             axis="different images",
             arms=arm_values(numbers, "unique_examples"),
-            show_tick=plain,
+            show_tick=words.plain,
             show_mean=lambda value: f"{value:.1f}",
         ),
         *person_table(numbers, "unique_examples"),
@@ -241,7 +239,10 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
     def row(arm: str, truth: int) -> tuple[int, int]:
         return count(arm, truth, -1), count(arm, truth, 1)
 
-    arms = [ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1))) for arm in numbers.arms]
+    arms = [
+        accuracies.ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1)))
+        for arm in numbers.arms
+    ]
     rows: list[list[Cell]] = [
         [arm, dataset.class_name(truth), dataset.class_name(answer), count(arm, truth, answer)]
         for arm in numbers.arms
@@ -252,7 +253,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "confusion",
         "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",
-        confusion_plot("Confusion in the evaluation", names, arms),
+        accuracies.confusion_plot("Confusion in the evaluation", names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
     )
@@ -260,7 +261,9 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
 
 def times_figure(numbers: Numbers) -> StudyFigure:
     rows = [
-        ArmTimes(teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ())))
+        distributions.ArmTimes(
+            teacher_title(arm), stage, time_box(numbers.answers.times.get((arm, stage), ()))
+        )
         for arm in numbers.arms
         for stage in STAGES
     ]
@@ -273,7 +276,7 @@ def times_figure(numbers: Numbers) -> StudyFigure:
         "response-times",
         "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
         f"answers, counted in bins of {TIME_CLASS_MS} ms.",
-        times_plot("Response times", rows),
+        distributions.times_plot("Response times", rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
     )

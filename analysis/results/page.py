@@ -3,21 +3,8 @@
 from typing import Any
 
 from analysis import stats
+from analysis.charts import words
 from analysis.charts.tables import Table, number_columns, row_names
-from analysis.charts.words import (
-    INTERVAL_95,
-    UNKNOWN,
-    between,
-    decimal,
-    p_value,
-    p_words,
-    points,
-    points_interval,
-    share,
-    share_interval,
-    spread,
-    with_minus,
-)
 from studies.head_counts import HeadCount
 from studies.models import Study
 from teaching.teachers import teacher_title
@@ -31,7 +18,7 @@ WHAT_GAIN_REWARDS = (
     "shows what a worker gets wrong, so the best gain need not be the best evaluation: read the two together."
 )
 
-SAMPLE = ("mean", "SD", INTERVAL_95)
+SAMPLE = ("mean", "SD", words.INTERVAL_95)
 ARMS = (
     row_names("Teacher"),
     *number_columns("n"),
@@ -42,9 +29,9 @@ ARMS = (
 )
 COMPARISONS = (
     row_names("Comparison"),
-    *number_columns("Difference, points", INTERVAL_95, "Welch’s t (df)", "p"),
+    *number_columns("Difference, points", words.INTERVAL_95, "Welch’s t (df)", "p"),
     *number_columns("p, Holm", "Hedges’ g", strong=["p, Holm", "Hedges’ g"]),
-    *number_columns(INTERVAL_95),
+    *number_columns(words.INTERVAL_95),
 )
 ATTRITION = (
     row_names("Teacher"),
@@ -86,12 +73,12 @@ def attrition_row(arm: str, head_count: HeadCount) -> list[Any]:
     return [
         teacher_title(arm) if arm else "before assignment",
         head_count.joined,
-        head_count.done if arm else UNKNOWN,
+        head_count.done if arm else words.UNKNOWN,
         head_count.under_way,
         head_count.abandoned,
         head_count.withdrawn,
-        head_count.declined if not arm else UNKNOWN,
-        share(head_count.lost, places=0),
+        head_count.declined if not arm else words.UNKNOWN,
+        words.share(head_count.lost, places=0),
         head_count.excluded,
     ]
 
@@ -110,15 +97,15 @@ def arm_row(
     return [
         teacher_title(arm),
         gain.n,
-        points(gain.mean),
-        spread(gain.sd),
-        points_interval(gain.interval),
-        share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
-        share(evaluation.mean),
-        spread(evaluation.sd),
-        share_interval(evaluation.interval),
-        decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
-        decimal(stats.mean(numbers.values(arm, "unique_examples")), 1),
+        words.points(gain.mean),
+        words.spread(gain.sd),
+        words.points_interval(gain.interval),
+        words.share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
+        words.share(evaluation.mean),
+        words.spread(evaluation.sd),
+        words.share_interval(evaluation.interval),
+        words.decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
+        words.decimal(stats.mean(numbers.values(arm, "unique_examples")), 1),
     ]
 
 
@@ -140,7 +127,7 @@ def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
 def welch_words(test: stats.HypothesisTest | None) -> str:
     if test is None:
         return "not possible: it needs two teachers with enough participants, and some variation within each."
-    return f"F({test.df:.0f}, {test.df2:.1f}) = {test.statistic:.2f}, {p_words(test.p)}"
+    return f"F({test.df:.0f}, {test.df2:.1f}) = {test.statistic:.2f}, {words.p_words(test.p)}"
 
 
 def kruskal_words(test: stats.HypothesisTest | None) -> str:
@@ -148,18 +135,18 @@ def kruskal_words(test: stats.HypothesisTest | None) -> str:
         return (
             "not possible: it needs two teachers with enough participants, and values that differ."
         )
-    return f"H({test.df:.0f}) = {test.statistic:.2f}, {p_words(test.p)}"
+    return f"H({test.df:.0f}) = {test.statistic:.2f}, {words.p_words(test.p)}"
 
 
 def comparison_row(title: str, pair: stats.PairwiseComparison) -> list[str]:
     test = pair.test
     return [
         title,
-        points(pair.difference),
-        points_interval(pair.interval),
-        with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else UNKNOWN,
-        p_value(test.p) if test else UNKNOWN,
-        UNKNOWN if pair.p_holm is None else p_value(pair.p_holm),
-        decimal(pair.g, 2),
-        between(pair.g_interval, lambda value: decimal(value, 2)),
+        words.points(pair.difference),
+        words.points_interval(pair.interval),
+        words.with_minus(f"{test.statistic:.2f} ({test.df:.1f})") if test else words.UNKNOWN,
+        words.p_value(test.p) if test else words.UNKNOWN,
+        words.UNKNOWN if pair.p_holm is None else words.p_value(pair.p_holm),
+        words.decimal(pair.g, 2),
+        words.between(pair.g_interval, lambda value: words.decimal(value, 2)),
     ]

@@ -1,8 +1,8 @@
 """The statistics of a comparison between teachers: pure functions over numbers.
 
-`spread` and `describe` summarise a sample, `intervals` has its confidence intervals, `comparisons` tests for
-differences, `effects` says how large they are, and `power` how many participants it takes to see one. SciPy computes
-what it has; nothing here warns or raises for thin data: what cannot be said is None.
+`describe` summarises a sample with its confidence intervals, `comparisons` tests for differences and says how large
+they are, and `power` how many participants it takes to see one. SciPy computes what it has; nothing here warns or
+raises for thin data: what cannot be said is None.
 """
 
 from .comparisons import (
@@ -14,10 +14,24 @@ from .comparisons import (
     spearman,
     welch_anova,
 )
-from .describe import Box, SampleSummary, box, quantile_of_classes, summarise
-from .intervals import BOOTSTRAP_SEED, CONFIDENCE, RESAMPLES, Interval, wilson_interval
+from .describe import (
+    BOOTSTRAP_SEED,
+    CONFIDENCE,
+    FEW,
+    RESAMPLES,
+    TOO_FEW,
+    Box,
+    Interval,
+    SampleSummary,
+    box,
+    known,
+    mean,
+    quantile_of_classes,
+    standard_deviation,
+    summarise,
+    wilson_interval,
+)
 from .power import detectable_effect
-from .spread import FEW, TOO_FEW, known, mean, standard_deviation
 
 __all__ = [
     "BOOTSTRAP_SEED",

@@ -1,15 +1,17 @@
-"""Tests of "no difference" between arms, and the correction for making several of them."""
+"""Tests of "no difference" between arms, the correction for making several of them, and the size of an effect.
 
+Hedges' g and its interval are computed here, as SciPy does not have them.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special, stats
 
-from .effects import hedges_g, hedges_interval
-from .intervals import CONFIDENCE, Interval
-from .spread import TOO_FEW, mean, variance
+from .describe import CONFIDENCE, TOO_FEW, Interval, mean, variance
 
 Floats = NDArray[np.float64]
 
@@ -128,3 +130,29 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, (len(tested) - rank) * p))
         corrected[place] = largest
     return corrected
+
+
+def hedges_g(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The difference in pooled standard deviations, with the exact correction for small samples."""
+    spread_a, spread_b = variance(a), variance(b)
+    mean_a, mean_b = mean(a), mean(b)
+    if spread_a is None or spread_b is None or mean_a is None or mean_b is None:
+        return None
+    if spread_a + spread_b == 0:
+        return None
+    df = len(a) + len(b) - 2
+    pooled = math.sqrt(((len(a) - 1) * spread_a + (len(b) - 1) * spread_b) / df)
+    return (mean_a - mean_b) / pooled * small_sample_correction(df)
+
+
+def small_sample_correction(df: int) -> float:
+    """J(m) = Γ(m/2) / (√(m/2) Γ((m−1)/2)), about 1 − 3/(4m−1)."""
+    return math.exp(math.lgamma(df / 2) - math.lgamma((df - 1) / 2)) / math.sqrt(df / 2)
+
+
+def hedges_interval(g: float, n_a: int, n_b: int) -> Interval:
+    """By the large-sample variance of g (Hedges and Olkin)."""
+    both = n_a + n_b
+    z = float(special.ndtri((1 + CONFIDENCE) / 2))
+    half = z * math.sqrt(both / (n_a * n_b) + g**2 / (2 * both))
+    return Interval(g - half, g + half)

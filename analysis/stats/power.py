@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from .comparisons import welch_p_values
-from .intervals import CONFIDENCE
-from .spread import TOO_FEW
+from .describe import CONFIDENCE, TOO_FEW
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 from django.utils.html import escape
 
-from analysis.exports.codebook import codebook_csv, codebook_markdown
+from analysis.exports.datasheet import codebook_csv, codebook_markdown
 from analysis.results.analysis import reference_of
 from studies.models import Participant, Study
 from teaching.engine import TEACHERS, Explanation, Pool, Teacher

@@ -1,26 +1,13 @@
-"""Distributions by arm: box plots with every participant, and a histogram."""
+"""Distributions by arm: box plots and scatter plots with every participant, histograms, and response times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analysis.charts.axes import (
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    AxisScale,
-    axis_title,
-    dot_size,
-    hue,
-    jitter,
-    mark,
-    shortened,
-    ticks,
-    value_axis,
-)
-from analysis.charts.shapes import Drawing, Line, Path, Rect, Shape, Text
-from analysis.charts.words import plain
+from analysis.charts import axes
+from analysis.charts.axes import LEFT, RIGHT, TOP, WIDTH, AxisScale
+from analysis.charts.shapes import Drawing, Line, Path, Point, Rect, Shape, Text
+from analysis.charts.words import plain, signed_tick
 from analysis.stats import TOO_FEW, Box, SampleSummary, box
 
 
@@ -45,11 +32,11 @@ def box_plot(
     """A box, every participant as a mark, and the mean with its interval, for each arm."""
     height, floor = 346.0, 280.0
     everything = [value for arm in arms for value in arm.values] + ([0.0] if has_zero else [])
-    marks = ticks(min(everything, default=0.0), max(everything, default=1.0))
+    marks = axes.ticks(min(everything, default=0.0), max(everything, default=1.0))
     scale = AxisScale(marks[0], marks[-1], floor, TOP)
     shapes = [
-        axis_title(axis, TOP, floor),
-        *value_axis(scale, marks, WIDTH - RIGHT, show_tick),
+        axes.axis_title(axis, TOP, floor),
+        *axes.value_axis(scale, marks, WIDTH - RIGHT, show_tick),
     ]
     if has_zero:
         shapes.append(Line(LEFT, scale(0), WIDTH - RIGHT, scale(0), "zero"))
@@ -57,7 +44,7 @@ def box_plot(
     for place, arm in enumerate(arms):
         middle = LEFT + column * (place + 0.5)
         shapes += arm_column(place, arm, middle, column, scale)
-        shapes.append(Text(middle, floor + 22, shortened(arm.name, 10), "name", "middle"))
+        shapes.append(Text(middle, floor + 22, axes.shortened(arm.name, 10), "name", "middle"))
         if arm.summary.mean is not None:
             shapes.append(Text(middle, floor + 40, show_mean(arm.summary.mean), "label", "middle"))
         shapes.append(Text(middle, floor + 56, f"n = {len(arm.values)}", "tick", "middle"))
@@ -69,13 +56,13 @@ def arm_column(
 ) -> list[Shape]:
     width = min(46.0, 0.5 * column)
     centre = middle - 0.1 * column
-    size = dot_size(len(arm.values))
+    size = axes.dot_size(len(arm.values))
     shapes = [
-        mark(place, centre + 0.85 * width * jitter(order), scale(value), size, "dot")
+        axes.mark(place, centre + 0.85 * width * axes.jitter(order), scale(value), size, "dot")
         for order, value in enumerate(sorted(arm.values))
     ]
     if len(arm.values) >= TOO_FEW:
-        shapes += upright_box(box(arm.values), centre, width, scale, hue(place))
+        shapes += upright_box(box(arm.values), centre, width, scale, axes.hue(place))
     return [*shapes, *mean_mark(arm.summary, centre + width / 2 + 0.14 * column, scale)]
 
 
@@ -120,20 +107,100 @@ def histogram(title: str, axis: str, counts: Sequence[tuple[float, int]]) -> Dra
     middles = [middle for middle, _ in counts] or [1.0]
     step = min((b - a for a, b in pairwise(middles)), default=1.0)
     across = AxisScale(middles[0] - step, middles[-1] + step, LEFT, WIDTH - RIGHT)
-    marks = [
-        mark for mark in ticks(0, max([count for _, count in counts] or [1])) if mark == int(mark)
-    ]
+    highest = max([count for _, count in counts] or [1])
+    marks = [value for value in axes.ticks(0, highest) if value == int(value)]
     upward = AxisScale(0, marks[-1], floor, TOP + 14)
     width = 0.8 * step / (across.high - across.low) * (across.end - across.start)
     shapes: list[Shape] = [
-        axis_title("participants", TOP, floor),
-        *value_axis(upward, marks, WIDTH - RIGHT, plain),
+        axes.axis_title("participants", TOP, floor),
+        *axes.value_axis(upward, marks, WIDTH - RIGHT, plain),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 40, axis, "label", "middle"),
     ]
     for middle, count in counts:
         x, y = across(middle), upward(count)
-        shapes.append(Rect(x - width / 2, y, width, floor - y, f"bar {hue(0)}"))
+        shapes.append(Rect(x - width / 2, y, width, floor - y, f"bar {axes.hue(0)}"))
         if count:
             shapes.append(Text(x, y - 5, str(count), "label", "middle"))
         shapes.append(Text(x, floor + 18, plain(middle), "tick", "middle"))
     return Drawing(WIDTH, height, title, shapes)
+
+
+@dataclass(frozen=True)
+class ArmPoints:
+    name: str
+    points: Sequence[Point]
+
+
+def scatter(title: str, x_axis: str, y_axis: str, arms: Sequence[ArmPoints]) -> Drawing:
+    """Every participant; spans are often equal, so that marks are moved a little sideways."""
+    top, floor, height = 36.0, 280.0, 330.0
+    points = [point for arm in arms for point in arm.points]
+    x_marks = axes.ticks(
+        min((x for x, _ in points), default=1.0), max((x for x, _ in points), default=9.0), 7
+    )
+    y_marks = axes.ticks(min([0.0, *(y for _, y in points)]), max([0.1, *(y for _, y in points)]))
+    across = AxisScale(x_marks[0] - 0.25, x_marks[-1] + 0.25, LEFT, WIDTH - RIGHT)
+    upward = AxisScale(y_marks[0], y_marks[-1], floor, top)
+    shapes: list[Shape] = [
+        axes.axis_title(y_axis, top, floor),
+        Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, x_axis, "label", "middle"),
+        *axes.value_axis(upward, y_marks, WIDTH - RIGHT, signed_tick),
+        *(Text(across(x), floor + 18, plain(x), "tick", "middle") for x in x_marks),
+        Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"),
+    ]
+    column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
+    size = axes.dot_size(len(points) // 2)
+    for place, arm in enumerate(arms):
+        left = LEFT + column * place
+        shapes += [
+            axes.mark(place, left + 6, 14, 4.5, "solid"),
+            Text(left + 17, 18, axes.shortened(arm.name, 9), "name"),
+        ]
+        for order, (x, y) in enumerate(sorted(arm.points)):
+            shapes.append(
+                axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
+            )
+    return Drawing(WIDTH, height, title, shapes)
+
+
+@dataclass(frozen=True)
+class ArmTimes:
+    """Quantiles of response times in seconds; the whiskers are the 5 % and 95 % quantiles."""
+
+    name: str
+    stage: str
+    box: Box | None
+
+
+def times_plot(title: str, rows: Sequence[ArmTimes]) -> Drawing:
+    """Lying boxes of response times; whiskers from the 5 % to the 95 % quantile."""
+    left, top, line = 124.0, 14.0, 30.0
+    floor = top + line * max(1, len(rows))
+    longest = max((row.box.high for row in rows if row.box), default=1.0)
+    marks = axes.ticks(0, longest)
+    scale = AxisScale(0, marks[-1], left, WIDTH - 44)
+    shapes: list[Shape] = [
+        *axes.bottom_axis(scale, marks, top, floor, plain),
+        Text((left + WIDTH - 44) / 2, floor + 36, "response time, s", "label", "middle"),
+    ]
+    order = list(dict.fromkeys(row.name for row in rows))
+    for place, row in enumerate(rows):
+        y = top + line * (place + 0.5)
+        is_first = place == 0 or rows[place - 1].name != row.name
+        if is_first:
+            shapes.append(Text(8, y + 4, axes.shortened(row.name, 7), "name"))
+        shapes.append(Text(left - 8, y + 4, row.stage, "tick", "end"))
+        if row.box:
+            shapes += lying_box(row.box, y, scale, axes.hue(order.index(row.name)))
+    return Drawing(WIDTH, floor + 48, title, shapes)
+
+
+def lying_box(numbers: Box, y: float, scale: AxisScale, colour: str) -> list[Shape]:
+    first, third = scale(numbers.first), scale(numbers.third)
+    return [
+        Line(scale(numbers.low), y, first, y, f"whisker {colour}"),
+        Line(third, y, scale(numbers.high), y, f"whisker {colour}"),
+        Rect(first, y - 7, third - first, 14, f"box {colour}"),
+        Line(scale(numbers.median), y - 7, scale(numbers.median), y + 7, f"median {colour}"),
+        Text(scale(numbers.high) + 6, y + 4, f"{numbers.median:.2f}", "tick"),
+    ]

@@ -6,12 +6,24 @@ from xml.etree import ElementTree
 import pytest
 
 from analysis.charts import axes
-from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
-from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
-from analysis.charts.figures.curves import ArmCurves, StepAccuracy, curve_plot
-from analysis.charts.figures.distributions import ArmValues, box_plot, histogram
-from analysis.charts.figures.scatter import ArmPoints, scatter
-from analysis.charts.figures.times import ArmTimes, times_plot
+from analysis.charts.figures.accuracies import (
+    ArmAccuracies,
+    ArmConfusion,
+    ArmCurves,
+    StepAccuracy,
+    accuracy_plot,
+    confusion_plot,
+    curve_plot,
+)
+from analysis.charts.figures.distributions import (
+    ArmPoints,
+    ArmTimes,
+    ArmValues,
+    box_plot,
+    histogram,
+    scatter,
+    times_plot,
+)
 from analysis.charts.pdf import pdf
 from analysis.charts.shapes import Circle, Drawing, Path, Rect, Text
 from analysis.charts.styles import attributes

@@ -25,8 +25,8 @@ from hypothesis import strategies as st
 
 from analysis.exports import files
 from analysis.exports.archive import archive_chunks
-from analysis.exports.codebook import codebook_csv, codebook_markdown
 from analysis.exports.column import ColumnKind
+from analysis.exports.datasheet import codebook_csv, codebook_markdown
 from analysis.exports.files import Selection, archive_name, table_chunks, table_name
 from analysis.exports.formats import FORMATS, cell, json_value
 from analysis.exports.tables import TABLES

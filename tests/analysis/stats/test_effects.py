@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from analysis.stats.effects import hedges_g, hedges_interval
+from analysis.stats.comparisons import hedges_g, hedges_interval
 
 
 def test_hedges_g_by_definition():

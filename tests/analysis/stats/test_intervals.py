@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from analysis import stats
-from analysis.stats.intervals import bootstrap_interval
+from analysis.stats.describe import bootstrap_interval
 from tests.analysis.stats.samples import SKEWED
 
 Z = 1.959963984540054
