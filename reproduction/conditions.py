@@ -1,11 +1,11 @@
-"""A teacher under a reading of the paper, and the two readings."""
+"""A teacher under a reading of the paper, the two readings, and the conditions of the human experiment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from teaching.engine.teachers.jedi import JEDI
+from teaching.engine.teachers import jedi
 
 PLAIN, WINDOW = "plain", "window"
 READINGS = {PLAIN: "as printed: plain argmin", WINDOW: "with the repeat window"}
@@ -63,15 +63,33 @@ class Condition:
         """The repeat window in force."""
         if self.reading == PLAIN or self.teacher in ("rt", "sgd"):
             return 0
-        rule = JEDI(beta=self.beta if self.teacher == "jedi" else 0.0).default_window()
+        rule = jedi.JEDI(beta=self.beta if self.teacher == "jedi" else 0.0).default_window()
         return rule if self.cap is None else min(rule, self.cap)
+
+
+# The teachers of the human experiment. An omniscient one, whom no study can have, shows what is left to win.
+JEDI = Condition("jedi", reading=WINDOW)
+ORACLE = Condition("omniscient")
+DEFAULT = (
+    Condition("rt"),
+    Condition("eer"),
+    Condition("imt", reading=WINDOW),
+    JEDI,
+)
+AS_PRINTED = (
+    Condition("rt"),
+    Condition("eer"),
+    Condition("imt", reading=PLAIN),
+    Condition("jedi", reading=PLAIN),
+)
+ARMS = tuple(dict.fromkeys([*DEFAULT, ORACLE, *AS_PRINTED]))
 
 
 def under_both_readings(random: str, betas: Sequence[float]) -> list[Condition]:
     """A random teacher, then IMT and the JEDIs of some β as the paper prints them and with the window."""
-    imt = [Condition("imt", reading=reading) for reading in READINGS]
-    jedi = [Condition("jedi", beta, reading) for beta in betas for reading in READINGS]
-    return [Condition(random), *imt, *jedi]
+    imts = [Condition("imt", reading=reading) for reading in READINGS]
+    jedis = [Condition("jedi", beta, reading) for beta in betas for reading in READINGS]
+    return [Condition(random), *imts, *jedis]
 
 
 def cell_of(data_set: str, condition: Condition) -> str:

@@ -10,15 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from evaluation.metrics import accuracy, first_seen
-from teaching.engine import (
-    Pool,
-    Population,
-    Shown,
-    SimulatedWorker,
-    Tracked,
-    make_teacher,
-    teach,
-)
+from teaching import engine
 
 from . import estimators_report
 from .conditions import SEPARATOR
@@ -92,30 +84,30 @@ class Estimators(TaughtExperiment):
             **notes,
         }
 
-    def start(self, pool: Pool, seed: int) -> Start:
+    def start(self, pool: engine.Pool, seed: int) -> Start:
         """What the teachers are told about the learner of a number, and how it begins."""
         rate = self.rate(pool)
-        beta = Population().worker(pool, rate, [seed]).beta
+        beta = engine.Population().worker(pool, rate, [seed]).beta
         return Start(pool, rate, beta, self.conviction, seed)
 
     def taught(
-        self, name: str, kind: LearnerKind, worker: SimulatedWorker, start: Start
-    ) -> tuple[list[Shown], ResultRow]:
+        self, name: str, kind: LearnerKind, worker: engine.SimulatedWorker, start: Start
+    ) -> tuple[list[engine.Shown], ResultRow]:
         """A session, and what was believed on the way."""
         steps = teaching_length("jedi", 1 / (1 - start.beta))
         rng = np.random.default_rng([start.seed, 3])
         if name == "omniscient":
             teacher, seen = omniscient(worker, start.pool)
-            return teach(teacher, seen, worker, steps=steps, rng=rng), {}
-        teacher = make_teacher(name, beta=start.beta, learning_rate=start.rate)
+            return engine.teach(teacher, seen, worker, steps=steps, rng=rng), {}
+        teacher = engine.make_teacher(name, beta=start.beta, learning_rate=start.rate)
         if name not in PREDICTED:
-            return teach(teacher, start.pool, worker, steps=steps, rng=rng), {}
+            return engine.teach(teacher, start.pool, worker, steps=steps, rng=rng), {}
         predictions = Predictions(
             start.pool,
-            Tracked(beta=start.beta, learning_rate=start.rate),
+            engine.Tracked(beta=start.beta, learning_rate=start.rate),
             lambda: kind.chances(worker, start.pool.features),
         )
-        history = teach(
+        history = engine.teach(
             teacher, start.pool, worker, steps=steps, rng=rng, before_lesson=predictions.note
         )
         return history, predictions.row(history)
@@ -124,7 +116,7 @@ class Estimators(TaughtExperiment):
         return estimators_report.sections(self, results)
 
 
-def known(worker: SimulatedWorker, examples: Labelled) -> float:
+def known(worker: engine.SimulatedWorker, examples: Labelled) -> float:
     """The share of examples for which the learner's p is on the right side of ½: slips and doubts left out."""
     p = probabilities(worker.learner, examples.features)
     return float(np.mean((p >= 0.5) == (examples.labels > 0)))

@@ -9,20 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.charts.axes import (
-    ARM_COLOURS,
-    LEFT,
-    RIGHT,
-    WIDTH,
-    AxisScale,
-    axis_title,
-    bottom_axis,
-    extent,
-    hue,
-    mark,
-    ticks,
-    value_axis,
-)
+from analysis.charts import axes
+from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
 from analysis.charts.words import plain
 from analysis.stats import SampleSummary
@@ -56,23 +44,23 @@ def convergence_plot(
     floor = top + 250
     low = max(0.0, min(float(curve.low.min()) for curve in curves))
     high = min(highest, max(float(curve.high.max()) for curve in curves))
-    marks = ticks(low, high)
+    marks = axes.ticks(low, high)
     upward = AxisScale(marks[0], marks[-1], floor, top)
     if is_logarithmic:
         marks = log_ticks(min(float(curve.mean.min()) for curve in curves), high)
         upward = LogScale(marks[0], marks[-1], floor, top)
     across = AxisScale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
-    steps = [at for at in ticks(0, across.high) if at <= across.high]
+    steps = [at for at in axes.ticks(0, across.high) if at <= across.high]
     shapes: list[Shape] = [
         # A little to the left of where a study's figures have it: logarithmic marks are long.
-        replace(axis_title(axis, top, floor), x=10),
-        *value_axis(upward, marks, WIDTH - MARGIN, plain),
-        *bottom_axis(across, steps, top, floor, plain),
+        replace(axes.axis_title(axis, top, floor), x=10),
+        *axes.value_axis(upward, marks, WIDTH - MARGIN, plain),
+        *axes.bottom_axis(across, steps, top, floor, plain),
         Text((LEFT + WIDTH - MARGIN) / 2, floor + 34, "step", "label", "middle"),
         *_legend([curve.name for curve in curves]),
     ]
     for place, curve in enumerate(curves):
-        shapes.append(_band(curve, across, upward, f"band {hue(place)}"))
+        shapes.append(_band(curve, across, upward, f"band {axes.hue(place)}"))
     for place, curve in enumerate(curves):
         shapes += _line(place, curve, across, upward)
     return Drawing(WIDTH, floor + 44, title, shapes)
@@ -92,11 +80,11 @@ def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) 
     top = 12 + LEGEND_ROW * math.ceil(len(names) / LEGEND_COLUMNS)
     height = line * (len(names) - 1) + gap
     floor = top + height * len(rows) + 4
-    edges = [edge for row in rows for summary in row.means for edge in extent(summary)]
-    values = ticks(min(edges), max(edges))
+    edges = [edge for row in rows for summary in row.means for edge in axes.extent(summary)]
+    values = axes.ticks(min(edges), max(edges))
     across = AxisScale(values[0], values[-1], left, WIDTH - MARGIN)
     shapes: list[Shape] = [
-        *bottom_axis(across, values, top, floor, plain),
+        *axes.bottom_axis(across, values, top, floor, plain),
         Text((left + WIDTH - MARGIN) / 2, floor + 34, axis, "label", "middle"),
         *_legend(names),
     ]
@@ -115,8 +103,8 @@ def _dot(place: int, summary: SampleSummary, across: AxisScale, y: float) -> lis
     shapes: list[Shape] = []
     if summary.interval:
         low, high = across(summary.interval.low), across(summary.interval.high)
-        shapes.append(Line(low, y, high, y, f"whisker {hue(place)}"))
-    return [*shapes, mark(place, across(summary.mean), y, 2.6, "solid")]
+        shapes.append(Line(low, y, high, y, f"whisker {axes.hue(place)}"))
+    return [*shapes, axes.mark(place, across(summary.mean), y, 2.6, "solid")]
 
 
 @dataclass(frozen=True)
@@ -143,7 +131,7 @@ def _legend(names: Sequence[str]) -> list[Shape]:
     for place, name in enumerate(names):
         x = LEFT + width * (place % LEGEND_COLUMNS)
         y = 13 + LEGEND_ROW * (place // LEGEND_COLUMNS)
-        shapes += [mark(place, x + 5, y - 4, 3.4, "solid"), Text(x + 14, y, name, "tick")]
+        shapes += [axes.mark(place, x + 5, y - 4, 3.4, "solid"), Text(x + 14, y, name, "tick")]
     return shapes
 
 
@@ -161,9 +149,9 @@ def _line(place: int, curve: MeanCurve, across: AxisScale, upward: AxisScale) ->
     ]
     # Each line's marks begin at a place of their own, so that they do not cover each other.
     gap = max(1, len(points) // MARKS_PER_CURVE)
-    start = gap // 2 + place * gap // (2 * ARM_COLOURS)
-    marks = [mark(place, x, y, 3.0, "solid") for x, y in points[start::gap]]
-    return [Path(tuple(points), f"curve {hue(place)}"), *marks]
+    start = gap // 2 + place * gap // (2 * axes.ARM_COLOURS)
+    marks = [axes.mark(place, x, y, 3.0, "solid") for x, y in points[start::gap]]
+    return [Path(tuple(points), f"curve {axes.hue(place)}"), *marks]
 
 
 def phase_scatter(
@@ -183,11 +171,11 @@ def phase_scatter(
     reach = float(np.ceil(np.abs(features).max() / 4) * 4)
     across = AxisScale(-reach, reach, LEFT, LEFT + side)
     upward = AxisScale(-reach, reach, top + side, top)
-    values = [at for at in ticks(-reach, reach) if abs(at) <= reach]
+    values = [at for at in axes.ticks(-reach, reach) if abs(at) <= reach]
     places: list[Point] = [(across(x), upward(y)) for x, y in features]
     shapes: list[Shape] = [
-        *value_axis(upward, values, LEFT + side, plain),
-        *bottom_axis(across, values, top, top + side, plain),
+        *axes.value_axis(upward, values, LEFT + side, plain),
+        *axes.bottom_axis(across, values, top, top + side, plain),
         *_phase_legend(),
         *(
             _class_mark(point, label, 2.2, 3.8, "class-plus" if label > 0 else "class-minus")

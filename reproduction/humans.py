@@ -11,21 +11,10 @@ import numpy as np
 
 from evaluation.metrics import accuracy, first_seen, teaching_gain
 from memorytest import scoring
-from teaching.engine import (
-    Habits,
-    OmniscientJEDI,
-    Pool,
-    Population,
-    SimulatedLearner,
-    SimulatedWorker,
-    Teacher,
-    make_teacher,
-    teach,
-)
+from teaching import engine
 
 from . import humans_report
-from .arms import ARMS
-from .conditions import WINDOW, Condition, cell_of, split_cell
+from .conditions import ARMS, WINDOW, Condition, cell_of, split_cell
 from .experiment import ResultRow, Results
 from .features import EVALUATION_PER_CLASS, Labelled, drawn_from_each_class
 from .report import Section
@@ -72,7 +61,9 @@ class Humans(TaughtExperiment):
         span = measured_span(worker)
         steps = teaching_length(arm.teacher, span)
         teacher = self.teacher(arm, worker, scoring.memory_decay(span), pool)
-        history = teach(teacher, pool, worker, steps=steps, rng=np.random.default_rng([seed, 3]))
+        history = engine.teach(
+            teacher, pool, worker, steps=steps, rng=np.random.default_rng([seed, 3])
+        )
         seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
         examined = evaluation_answers(worker, evaluation, seed)
         return {
@@ -85,30 +76,32 @@ class Humans(TaughtExperiment):
             "gain": teaching_gain(accuracy(examined), accuracy(seen)),
         }
 
-    def worker(self, pool: Pool, seed: int) -> SimulatedWorker:
+    def worker(self, pool: engine.Pool, seed: int) -> engine.SimulatedWorker:
         """The worker of a number, the same for every teacher."""
-        population = Population(
+        population = engine.Population(
             span=self.span,
             span_sd=self.span_sd,
             shortest=SHORTEST,
             longest=LONGEST,
             conviction=self.conviction,
             bernoulli=self.bernoulli,
-            habits=Habits(guess=self.guess, lapse=self.lapse),
+            habits=engine.Habits(guess=self.guess, lapse=self.lapse),
         )
         return population.worker(pool, self.rate(pool), [seed])
 
-    def teacher(self, arm: Condition, worker: SimulatedWorker, beta: float, pool: Pool) -> Teacher:
+    def teacher(
+        self, arm: Condition, worker: engine.SimulatedWorker, beta: float, pool: engine.Pool
+    ) -> engine.Teacher:
         """A teacher who knows the measured β, or who reads the worker's mind."""
-        if arm.teacher == "omniscient" and isinstance(worker.learner, SimulatedLearner):
-            return OmniscientJEDI(
+        if arm.teacher == "omniscient" and isinstance(worker.learner, engine.SimulatedLearner):
+            return engine.OmniscientJEDI(
                 learner=worker.learner,
                 beta=worker.beta,
                 learning_rate=self.rate(pool),
                 cold_start=5,
             )
         window = None if arm.reading == WINDOW else 0
-        return make_teacher(
+        return engine.make_teacher(
             arm.teacher, beta=beta, learning_rate=self.rate(pool), repeat_window=window
         )
 
@@ -116,7 +109,7 @@ class Humans(TaughtExperiment):
         return humans_report.sections(self, results)
 
 
-def measured_span(worker: SimulatedWorker) -> float:
+def measured_span(worker: engine.SimulatedWorker) -> float:
     """n̄ by the memory test: in every trial one picture more until an order is wrong."""
     return scoring.span_by_test(worker.restore, SHORTEST, LONGEST, MEMORY_TRIALS)
 
@@ -128,7 +121,7 @@ def teaching_length(teacher: str, span: float) -> int:
     return next(steps for longest, steps in LENGTHS if span <= longest)
 
 
-def evaluation_answers(worker: SimulatedWorker, examples: Labelled, seed: int) -> list[bool]:
+def evaluation_answers(worker: engine.SimulatedWorker, examples: Labelled, seed: int) -> list[bool]:
     """Which of 50 images of each class, or of as many as there are, are answered rightly."""
     rng = np.random.default_rng([seed, 4])
     shown = rng.permutation(drawn_from_each_class(examples.labels, EVALUATION_PER_CLASS, rng))

@@ -11,8 +11,7 @@ from analysis.charts.words import signed_points, signed_tick
 from analysis.stats import SampleSummary, summarise
 
 from . import conditions
-from .arms import ARMS, AS_PRINTED, DEFAULT, JEDI
-from .conditions import PLAIN, READINGS, WINDOW, Condition, cell_of
+from .conditions import ARMS, AS_PRINTED, DEFAULT, JEDI, PLAIN, READINGS, WINDOW, Condition, cell_of
 from .experiment import Results
 from .material import Material
 from .report import Data, Figure, ReportTable, Section

@@ -10,14 +10,7 @@ from scipy.special import expit
 
 from teaching.engine import Habits, LearningRate, OmniscientJEDI, Pool, SimulatedLearner, Teacher
 from teaching.engine.arrays import FloatArray
-from teaching.engine.learners.alternatives import (
-    ExemplarLearner,
-    HingeLearner,
-    MemoryLearner,
-    PartialView,
-    PrototypeLearner,
-    SquaredLearner,
-)
+from teaching.engine.learners import alternatives
 from teaching.engine.learners.paper import Learner
 from teaching.engine.learners.people import SimulatedWorker, make_worker
 
@@ -96,9 +89,9 @@ def first_step(pool: Pool, rate: LearningRate) -> float:
 
 def probabilities(learner: Learner, features: FloatArray) -> FloatArray:
     """p of many examples (n, d) at once, shape (n,)."""
-    if isinstance(learner, PartialView):
+    if isinstance(learner, alternatives.PartialView):
         return probabilities(learner.learner, features * learner.visible)
-    if isinstance(learner, MemoryLearner):
+    if isinstance(learner, alternatives.MemoryLearner):
         return learner.probabilities(features)
     if isinstance(learner, SimulatedLearner):
         return np.asarray(expit(features @ learner.concept))
@@ -108,7 +101,7 @@ def probabilities(learner: Learner, features: FloatArray) -> FloatArray:
 def omniscient(worker: SimulatedWorker, pool: Pool) -> tuple[Teacher, Pool]:
     """The teacher who reads this worker's mind, and the pool as the worker sees it."""
     learner = worker.learner
-    if isinstance(learner, PartialView):
+    if isinstance(learner, alternatives.PartialView):
         seen = Pool(pool.features * learner.visible, pool.labels, pool.affinity, pool.target)
         return _reader(learner.learner), seen
     return _reader(learner), pool
@@ -126,7 +119,7 @@ def _half_blind(learner: SimulatedLearner, start: Start) -> Learner:
     rng = np.random.default_rng([start.seed, 5])
     visible[rng.permutation(d)[: max(1, round(VISIBLE_SHARE * d))]] = True
     learner.concept = learner.concept * visible
-    return PartialView(learner, visible)
+    return alternatives.PartialView(learner, visible)
 
 
 def _with_loss(kind: type[SimulatedLearner]) -> Callable[[SimulatedLearner, Start], Learner]:
@@ -140,14 +133,14 @@ def _with_loss(kind: type[SimulatedLearner]) -> Callable[[SimulatedLearner, Star
 
 def _prototypes(learner: SimulatedLearner, start: Start) -> Learner:
     scale = float(start.pool.squared_norms.mean())
-    return PrototypeLearner(start.pool.dimensions, scale=scale if scale > 0 else 1.0)
+    return alternatives.PrototypeLearner(start.pool.dimensions, scale=scale if scale > 0 else 1.0)
 
 
 def _exemplars(learner: SimulatedLearner, start: Start) -> Learner:
     # Of centred features, the mean squared distance of two examples is twice the mean square.
     apart = 2 * float(start.pool.squared_norms.mean())
     width = EXEMPLAR_WIDTH * apart if apart > 0 else 1.0
-    return ExemplarLearner(start.pool.dimensions, width=width, decay=EXEMPLAR_DECAY)
+    return alternatives.ExemplarLearner(start.pool.dimensions, width=width, decay=EXEMPLAR_DECAY)
 
 
 KINDS = (
@@ -162,9 +155,14 @@ KINDS = (
     LearnerKind(name="opinion", title="first margins of 0.3", group=OPINIONS, conviction=0.3),
     LearnerKind(name="convinced", title="first margins of 1", group=OPINIONS, conviction=1.0),
     LearnerKind(name="partial", title="sees a fifth", group=OTHER, turned=_half_blind),
-    LearnerKind(name="hinge", title="hinge loss", group=OTHER, turned=_with_loss(HingeLearner)),
     LearnerKind(
-        name="squared", title="squared loss", group=OTHER, turned=_with_loss(SquaredLearner)
+        name="hinge", title="hinge loss", group=OTHER, turned=_with_loss(alternatives.HingeLearner)
+    ),
+    LearnerKind(
+        name="squared",
+        title="squared loss",
+        group=OTHER,
+        turned=_with_loss(alternatives.SquaredLearner),
     ),
     LearnerKind(
         name="prototype", title="prototypes", group=OTHER, turned=_prototypes, has_concept=False

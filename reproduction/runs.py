@@ -1,19 +1,69 @@
-"""Running an experiment: its units in a few processes, each result kept at once."""
+"""Running an experiment: its units in a few processes, each result kept at once.
+
+Results are on disk as they come, one line of JSON for each piece of work, so that a killed run goes on where it was.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any, Self
 
 from jobs.processes import process_pool
 from jobs.progress import progress_bar
 
-from .checkpoint import Checkpoint
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 
+FILE = "results.jsonl"
 PROCESSES = 2
+
+
+class Checkpoint:
+    """The file of a run. Its first line holds the settings; a run with others does not touch it."""
+
+    def __init__(self, path: Path, rows: dict[Unit, ResultRow]) -> None:
+        self.path = path
+        self.rows = rows
+
+    @classmethod
+    def open(cls, folder: Path, settings: Mapping[str, Any]) -> Self:
+        """Begin a run in a folder, or go on with the one that is there."""
+        path = folder / FILE
+        folder.mkdir(parents=True, exist_ok=True)
+        head = json.dumps({"settings": dict(settings)}, ensure_ascii=False, sort_keys=True)
+        if not path.exists():
+            path.write_text(head + "\n", encoding="utf-8")
+        lines = _whole_lines(path)
+        if not lines or lines[0] != head:
+            raise BadExperiment(
+                f"{path} belongs to a run with other settings. Give --fresh to start again, or another --output."
+            )
+        rows = [json.loads(line) for line in lines[1:]]
+        return cls(path, {Unit(row["cell"], row["seed"]): row["row"] for row in rows})
+
+    @staticmethod
+    def discard(folder: Path) -> None:
+        """Forget the run in a folder."""
+        (folder / FILE).unlink(missing_ok=True)
+
+    def add(self, unit: Unit, row: ResultRow) -> None:
+        """Keep a result, at once."""
+        self.rows[unit] = row
+        line = json.dumps({"cell": unit.cell, "seed": unit.seed, "row": row}, ensure_ascii=False)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a file; half a line at its end, which a kill may leave, is cut off."""
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if len(whole) < len(text):
+        path.write_text(whole, encoding="utf-8")
+    return whole.splitlines()
 
 
 def run(experiment: Experiment, folder: Path, *, processes: int = PROCESSES) -> Results:

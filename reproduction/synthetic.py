@@ -12,15 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from teaching.engine import (
-    SGD,
-    LearningRate,
-    Pool,
-    SimulatedLearner,
-    Teacher,
-    make_teacher,
-    teach,
-)
+from teaching import engine
 from teaching.engine.arrays import FloatArray
 
 from . import graphs, newsgroups, synthetic_report
@@ -118,8 +110,8 @@ class Synthetic(Experiment):
         """One session; split, first concept and first example follow from data set and seed alone."""
         name, condition = split_cell(cell, self.conditions())
         examples, pool = self.split(name, seed)
-        rate = LearningRate(self.learning_rate, TASKS[name].decay)
-        learner = SimulatedLearner(
+        rate = engine.LearningRate(self.learning_rate, TASKS[name].decay)
+        learner = engine.SimulatedLearner(
             self._first_concept(pool.dimensions, seed),
             beta=condition.beta,
             learning_rate=rate,
@@ -133,7 +125,7 @@ class Synthetic(Experiment):
                 "distance": lambda w: float(np.linalg.norm(w - pool.target)),
             },
         )
-        history = teach(
+        history = engine.teach(
             _teacher(condition, rate),
             pool,
             measured,
@@ -148,7 +140,7 @@ class Synthetic(Experiment):
             "distance_curve": measured.curves["distance"],
         }
 
-    def split(self, name: str, seed: int) -> tuple[Divided, Pool]:
+    def split(self, name: str, seed: int) -> tuple[Divided, engine.Pool]:
         """The split of a seed, and the pool of its teaching part."""
         if name == GAUSSIAN:
             return _split(None, seed, self.graph)
@@ -164,7 +156,7 @@ class Synthetic(Experiment):
 
 
 @lru_cache(maxsize=4)
-def _split(path: Path | None, seed: int, graph: str) -> tuple[Divided, Pool]:
+def _split(path: Path | None, seed: int, graph: str) -> tuple[Divided, engine.Pool]:
     rng = np.random.default_rng([seed, 1])
     examples = gaussian(rng) if path is None else read_labelled(path)
     split = divided(examples, TEACHING_SHARE, rng)
@@ -172,14 +164,14 @@ def _split(path: Path | None, seed: int, graph: str) -> tuple[Divided, Pool]:
     if graph == PAPER_GRAPH:
         rule = graphs.by_features if path is None else graphs.by_angle
         affinity = rule(split.teaching.features)
-    return split, Pool(split.teaching.features, split.teaching.labels, affinity=affinity)
+    return split, engine.Pool(split.teaching.features, split.teaching.labels, affinity=affinity)
 
 
-def _teacher(condition: Condition, rate: LearningRate) -> Teacher:
+def _teacher(condition: Condition, rate: engine.LearningRate) -> engine.Teacher:
     if condition.teacher == "rt":
         # The same draws as RT's, without the estimate that RT only notes down.
-        return SGD(learning_rate=rate, cold_start=1)
-    return make_teacher(
+        return engine.SGD(learning_rate=rate, cold_start=1)
+    return engine.make_teacher(
         condition.teacher,
         beta=condition.beta,
         learning_rate=rate,

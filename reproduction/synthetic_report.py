@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING
 from analysis.charts.words import UNKNOWN
 from analysis.stats import summarise
 
-from . import conditions
+from . import conditions, summaries
 from .conditions import PLAIN, READINGS, Condition, cell_of
 from .experiment import Results
 from .figures import convergence_plot
 from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, curve_steps
-from .summaries import (
-    COMPARED_HEADER,
-    compared_caption,
-    compared_row,
-    curve_data,
-    mean_curve,
-    with_interval,
-)
 from .tasks import TASKS
 
 if TYPE_CHECKING:
@@ -97,7 +89,7 @@ def _data_set(experiment: Synthetic, results: Results, name: str) -> Section:
         TASKS[name].title,
         [
             f"{experiment.steps_of(name)} steps, {experiment.seeds} seeds. The target concept itself has an "
-            f"evaluation accuracy of {with_interval(target, 3)}."
+            f"evaluation accuracy of {summaries.with_interval(target, 3)}."
         ],
         [
             *(_main_table(experiment, results, name, *measure) for measure in MEASURES.items()),
@@ -121,12 +113,12 @@ def _main_table(
 
     return ReportTable(
         title=title,
-        header=COMPARED_HEADER,
+        header=summaries.COMPARED_HEADER,
         rows=[
-            compared_row(one, published(name, one, measure), DIGITS[measure], values_of)
+            summaries.compared_row(one, published(name, one, measure), DIGITS[measure], values_of)
             for one in _table_rows(experiment)
         ],
-        caption=compared_caption(experiment.seeds),
+        caption=summaries.compared_caption(experiment.seeds),
         data=results.data(f"synthetic-{name}-{measure}", cells, [measure], whose="seed"),
     )
 
@@ -166,7 +158,7 @@ def _early_cell(results: Results, name: str, condition: Condition | None) -> str
     if condition is None:
         return UNKNOWN
     points = [100 * value for value in _early_differences(results, name, condition)]
-    return with_interval(summarise(points), 1)
+    return summaries.with_interval(summarise(points), 1)
 
 
 def _early_differences(results: Results, name: str, condition: Condition) -> list[float]:
@@ -186,7 +178,9 @@ def _figure(
     ]
     steps = curve_steps(experiment.steps_of(name))
     curves = [
-        mean_curve(one.short_title, steps, results.curves(cell_of(name, one), f"{measure}_curve"))
+        summaries.mean_curve(
+            one.short_title, steps, results.curves(cell_of(name, one), f"{measure}_curve")
+        )
         for one in shown
     ]
     axis = {"accuracy": "evaluation accuracy", "distance": "distance to w*"}[measure]
@@ -200,5 +194,5 @@ def _figure(
             highest=1.0 if measure == "accuracy" else math.inf,
         ),
         f"Means over {experiment.seeds} seeds with 95 % intervals, every {STRIDE} steps.",
-        curve_data(f"synthetic-{name}-{measure}-{reading}", curves),
+        summaries.curve_data(f"synthetic-{name}-{measure}-{reading}", curves),
     )

@@ -12,30 +12,15 @@ from typing import ClassVar
 import numpy as np
 from scipy import sparse
 
-from teaching.engine import (
-    SGD,
-    LearningRate,
-    OmniscientJEDI,
-    Pool,
-    SimulatedLearner,
-    Teacher,
-    teach,
-)
+from teaching import engine
 from teaching.engine.arrays import FloatArray
 
+from . import summaries
 from .conditions import PLAIN, READINGS, WINDOW, Condition, under_both_readings
 from .experiment import Experiment, ResultRow, Results
 from .figures import convergence_plot, phase_scatter
 from .report import Data, Figure, ReportTable, Section
 from .sessions import STRIDE, MeasuredLearner, curve_steps, expected_unique, unique_examples
-from .summaries import (
-    COMPARED_HEADER,
-    MeanCurve,
-    compared_caption,
-    compared_row,
-    curve_data,
-    mean_curve,
-)
 
 # The paper's mixtures: weight 2/3 with the first mean and covariance, 1/3 with the second.
 MEANS = {1: ((0.0, 8.0), (8.0, 0.0)), -1: ((-8.0, 0.0), (0.0, -8.0))}
@@ -74,13 +59,13 @@ class Toy(Experiment):
         """One session; the pool, the first concept and the first example follow from the seed alone."""
         condition = next(one for one in self.conditions() if one.cell == cell)
         pool = mixture_pool(seed)
-        rate = LearningRate(self.learning_rate, math.inf)
+        rate = engine.LearningRate(self.learning_rate, math.inf)
         start = np.random.default_rng([seed, 2]).standard_normal(2)
-        learner = SimulatedLearner(start, beta=condition.beta, learning_rate=rate)
+        learner = engine.SimulatedLearner(start, beta=condition.beta, learning_rate=rate)
         measured = MeasuredLearner(
             learner, {"distance": lambda w: float(np.linalg.norm(w - pool.target))}
         )
-        history = teach(
+        history = engine.teach(
             _teacher(condition, learner, rate),
             pool,
             measured,
@@ -111,13 +96,13 @@ class Toy(Experiment):
 
         table = ReportTable(
             title="Different examples in the teaching sequence",
-            header=COMPARED_HEADER,
+            header=summaries.COMPARED_HEADER,
             rows=[
-                compared_row(one, PAPER_UNIQUE[one.teacher], 1, different)
+                summaries.compared_row(one, PAPER_UNIQUE[one.teacher], 1, different)
                 for one in self.conditions()
                 if one.reading == PLAIN
             ],
-            caption=compared_caption(self.seeds),
+            caption=summaries.compared_caption(self.seeds),
             data=Data(
                 "toy-unique",
                 ["condition", "seed", "unique", "final_distance"],
@@ -141,8 +126,10 @@ class Toy(Experiment):
         )
 
     def _convergence_figure(self, results: Results, reading: str) -> Figure:
-        curves: list[MeanCurve] = [
-            mean_curve(one.title, curve_steps(self.steps), results.curves(one.cell, "distance"))
+        curves: list[summaries.MeanCurve] = [
+            summaries.mean_curve(
+                one.title, curve_steps(self.steps), results.curves(one.cell, "distance")
+            )
             for one in self._shown(reading)
         ]
         return Figure(
@@ -150,7 +137,7 @@ class Toy(Experiment):
                 f"Convergence, {READINGS[reading]}", "distance to w*", curves, is_logarithmic=True
             ),
             f"Means over {self.seeds} seeds with 95 % intervals, every {STRIDE} steps.",
-            curve_data(f"toy-convergence-{reading}", curves),
+            summaries.curve_data(f"toy-convergence-{reading}", curves),
         )
 
     def _scatters(self, results: Results) -> Section:
@@ -211,10 +198,12 @@ def _why_not_182(steps: int) -> str:
     )
 
 
-def _teacher(condition: Condition, learner: SimulatedLearner, rate: LearningRate) -> Teacher:
+def _teacher(
+    condition: Condition, learner: engine.SimulatedLearner, rate: engine.LearningRate
+) -> engine.Teacher:
     if condition.teacher == "sgd":
-        return SGD(learning_rate=rate, cold_start=1)
-    return OmniscientJEDI(
+        return engine.SGD(learning_rate=rate, cold_start=1)
+    return engine.OmniscientJEDI(
         learner=learner,
         beta=condition.beta,
         learning_rate=rate,
@@ -224,11 +213,11 @@ def _teacher(condition: Condition, learner: SimulatedLearner, rate: LearningRate
 
 
 @lru_cache(maxsize=2)
-def mixture_pool(seed: int) -> Pool:
+def mixture_pool(seed: int) -> engine.Pool:
     """The pool of a seed. No teacher here asks the graph, so it has no edges."""
     features, labels = mixture(np.random.default_rng([seed, 1]))
     n = len(labels)
-    return Pool(features, labels, affinity=sparse.csr_array((n, n), dtype=np.float64))
+    return engine.Pool(features, labels, affinity=sparse.csr_array((n, n), dtype=np.float64))
 
 
 def mixture(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

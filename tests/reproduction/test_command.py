@@ -6,7 +6,7 @@ from contextlib import redirect_stderr
 import pytest
 from django.core.management import CommandError, call_command
 
-from reproduction.registry import EXPERIMENTS
+from reproduction.management.commands.reproduce import EXPERIMENTS
 
 from .builders import Dice, Dying, made_images
 

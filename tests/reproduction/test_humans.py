@@ -5,8 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from reproduction.arms import ARMS, DEFAULT, JEDI, ORACLE
-from reproduction.conditions import Condition, cell_of
+from reproduction.conditions import ARMS, DEFAULT, JEDI, ORACLE, Condition, cell_of
 from reproduction.experiment import BadExperiment, Results
 from reproduction.features import Labelled
 from reproduction.humans import Humans, evaluation_answers, measured_span, teaching_length

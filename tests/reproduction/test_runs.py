@@ -5,8 +5,8 @@ import json
 import pytest
 
 from reproduction import runs
-from reproduction.checkpoint import FILE, Checkpoint
 from reproduction.experiment import BadExperiment, Unit
+from reproduction.runs import FILE, Checkpoint
 
 from .builders import Dice, Dying, Fatal
 

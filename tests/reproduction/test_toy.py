@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from reproduction.checkpoint import Checkpoint
 from reproduction.conditions import PLAIN, WINDOW, Condition
 from reproduction.experiment import Results, Unit
+from reproduction.runs import Checkpoint
 from reproduction.sessions import expected_unique
 from reproduction.toy import Toy, mixture
 from teaching.engine import BadSetting

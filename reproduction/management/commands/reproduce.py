@@ -8,11 +8,17 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from reproduction import report, runs
-from reproduction.checkpoint import Checkpoint
+from reproduction.estimators import Estimators
 from reproduction.experiment import BadExperiment, Experiment
-from reproduction.registry import EXPERIMENTS
+from reproduction.humans import Humans
+from reproduction.synthetic import Synthetic
+from reproduction.toy import Toy
 from studies.software import software_version
 from teaching.engine import EngineError
+
+EXPERIMENTS: dict[str, type[Experiment]] = {
+    experiment.name: experiment for experiment in (Toy, Synthetic, Humans, Estimators)
+}
 
 
 class Command(BaseCommand):
@@ -42,7 +48,7 @@ class Command(BaseCommand):
             options["output"] or Path(settings.JEDI_DATA_DIR) / "reproduction" / experiment.name
         )
         if options["fresh"]:
-            Checkpoint.discard(folder)
+            runs.Checkpoint.discard(folder)
         self.stdout.write(f"{experiment.title}. Results are kept in {folder} as they come.")
         experiment = experiment.prepared(folder)
         results = runs.run(experiment, folder, processes=options["processes"])
