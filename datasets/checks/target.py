@@ -14,17 +14,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from analysis.stats import wilson_interval
-from datasets.extractors.base import (
-    BadDescriptions,
-    CancelCheck,
-    Cancelled,
-    Description,
-    Extractor,
-    Progress,
-    checked_labels,
-    never,
-    no_progress,
-)
+from datasets.extractors import base
 from datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.concept import ridge_logistic
@@ -100,7 +90,7 @@ class Comparison:
             (c.accuracy.mean, -c.accuracy.log_loss, c.name) for c in self.candidates if c.accuracy
         ]
         if not measured:
-            raise BadDescriptions("No extractor has descriptions; describe the images first.")
+            raise base.BadDescriptions("No extractor has descriptions; describe the images first.")
         return max(measured, key=lambda row: row[:2])[2]
 
 
@@ -122,17 +112,17 @@ def fit_target(features: FloatArray, labels: npt.ArrayLike, penalty: float) -> F
     """
     n, d = features.shape
     ridge = np.append(np.full(d, penalty * n), 0.0)
-    return ridge_logistic(with_bias(features), checked_labels(labels, n), ridge)
+    return ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
 
 
 def cross_validated_accuracy(
-    extractor: Extractor,
-    descriptions: Description,
+    extractor: base.Extractor,
+    descriptions: base.Description,
     labels: npt.ArrayLike,
     seed: int = 0,
     *,
-    progress: Progress = no_progress,
-    cancelled: CancelCheck = never,
+    progress: base.Progress = base.no_progress,
+    cancelled: base.CancelCheck = base.never,
 ) -> Accuracy:
     """How well a target concept on this extractor's features tells the classes apart.
 
@@ -143,11 +133,11 @@ def cross_validated_accuracy(
     where there is nothing to learn the interval covers one half in four of five pools, not in 19
     of 20.
     """
-    y = checked_labels(labels, len(descriptions))
+    y = base.checked_labels(labels, len(descriptions))
 
     def features_of(train: IntArray, held_out: IntArray) -> tuple[FloatArray, FloatArray]:
         if cancelled():
-            raise Cancelled("The comparison was cancelled.")
+            raise base.Cancelled("The comparison was cancelled.")
         # All at once, not part by part: the parts of large descriptions would be copies.
         features = extractor.fit(descriptions[train], y[train], seed).transform(descriptions)
         return features[train], features[held_out]
@@ -157,12 +147,12 @@ def cross_validated_accuracy(
 
 def accuracy_of_features(features: FloatArray, labels: npt.ArrayLike, seed: int = 0) -> Accuracy:
     """The same for features (n, d) that no label had a part in."""
-    return _cross_validated(checked_labels(labels, len(features)), seed, _fixed(features))
+    return _cross_validated(base.checked_labels(labels, len(features)), seed, _fixed(features))
 
 
 def neighbour_accuracy(features: FloatArray, labels: npt.ArrayLike, k: int = 1) -> Share:
     """How often the k nearest others (odd k) have an example's class; features (n, d)."""
-    y = checked_labels(labels, len(features))
+    y = base.checked_labels(labels, len(features))
     k = min(k, len(y) - 1)
     nearest, _ = nearest_neighbours(features, k)
     right = int(np.count_nonzero(y[nearest].sum(axis=1) * y > 0))
@@ -170,12 +160,12 @@ def neighbour_accuracy(features: FloatArray, labels: npt.ArrayLike, k: int = 1) 
 
 
 def compare(
-    descriptions: Mapping[str, Description],
+    descriptions: Mapping[str, base.Description],
     labels: npt.ArrayLike,
     seed: int = 0,
     *,
-    progress: Progress = no_progress,
-    cancelled: CancelCheck = never,
+    progress: base.Progress = base.no_progress,
+    cancelled: base.CancelCheck = base.never,
 ) -> Comparison:
     """Every extractor whose kind of descriptions is there, or the remedy if an extra is missing.
 
@@ -196,7 +186,7 @@ def share(right: int, n: int) -> Share:
     """`right` of n with Wilson's 95 % interval."""
     interval = wilson_interval(right, n)
     if interval is None:
-        raise BadDescriptions("There are no images to count; add images.")
+        raise base.BadDescriptions("There are no images to count; add images.")
     return Share(right / n, interval.low, interval.high, n)
 
 
@@ -204,7 +194,7 @@ def stratified_folds(labels: FloatArray, seed: int, folds: int = FOLDS) -> IntAr
     """The fold of each example, shape (n,): every fold has its share of both classes."""
     smaller = min(int((labels > 0).sum()), int((labels < 0).sum()))
     if smaller < 2:
-        raise BadDescriptions("Cross-validation needs two examples of each class; add images.")
+        raise base.BadDescriptions("Cross-validation needs two examples of each class; add images.")
     rng = np.random.default_rng(seed)
     fold = np.empty(len(labels), dtype=np.intp)
     for label in (-1, 1):
@@ -218,12 +208,12 @@ def _fixed(features: FloatArray) -> FeaturesOfFold:
 
 
 def _measured(
-    extractor: Extractor,
-    descriptions: Description,
+    extractor: base.Extractor,
+    descriptions: base.Description,
     labels: FloatArray,
     seed: int,
-    progress: Progress,
-    cancelled: CancelCheck,
+    progress: base.Progress,
+    cancelled: base.CancelCheck,
 ) -> Candidate:
     def named(stage: str, done: float) -> None:
         progress(f"{stage} {extractor.name}", done)
@@ -237,7 +227,10 @@ def _measured(
 
 
 def _cross_validated(
-    labels: FloatArray, seed: int, features_of: FeaturesOfFold, progress: Progress = no_progress
+    labels: FloatArray,
+    seed: int,
+    features_of: FeaturesOfFold,
+    progress: base.Progress = base.no_progress,
 ) -> Accuracy:
     fold = stratified_folds(labels, seed)
     count = int(fold.max()) + 1

@@ -12,20 +12,10 @@ from PIL import Image
 
 from jobs.processes import mapped
 
-from .base import (
-    CancelCheck,
-    Cancelled,
-    Describer,
-    Description,
-    ExtractorMissing,
-    ImageLike,
-    Progress,
-    never,
-    no_progress,
-)
+from . import base
 
 # An image in memory, or where to find one: a file or its content.
-ImageSource: TypeAlias = ImageLike | Path | str | bytes
+ImageSource: TypeAlias = base.ImageLike | Path | str | bytes
 
 # Starting a process costs as much as describing this many images.
 WORTH_A_PROCESS = 64
@@ -34,13 +24,13 @@ CHUNK = 8
 
 
 def describe_all(
-    describer: Describer,
+    describer: base.Describer,
     sources: Sequence[ImageSource],
     *,
     processes: int | None = None,
-    progress: Progress = no_progress,
-    cancelled: CancelCheck = never,
-) -> Description:
+    progress: base.Progress = base.no_progress,
+    cancelled: base.CancelCheck = base.never,
+) -> base.Description:
     """Descriptions (n, …) of n images in their order, the same for any number of processes.
 
     Images are read where they are described, so that only their descriptions are in memory.
@@ -48,7 +38,7 @@ def describe_all(
     """
     missing = describer.missing()
     if missing is not None:
-        raise ExtractorMissing(missing)
+        raise base.ExtractorMissing(missing)
     if not sources:
         raise ValueError("There are no images to describe.")
     workers = min(processes or os.cpu_count() or 1, len(sources) // WORTH_A_PROCESS)
@@ -56,7 +46,7 @@ def describe_all(
         return _gathered(work, len(sources), progress, cancelled)
 
 
-def described(describer: Describer, source: ImageSource) -> Description:
+def described(describer: base.Describer, source: ImageSource) -> base.Description:
     """The description of one image, wherever it is."""
     if isinstance(source, Image.Image | np.ndarray):
         return describer.describe(source)
@@ -65,12 +55,12 @@ def described(describer: Describer, source: ImageSource) -> Description:
 
 
 def _gathered(
-    work: Iterable[Description], n: int, progress: Progress, cancelled: CancelCheck
-) -> Description:
-    gathered: Description | None = None
+    work: Iterable[base.Description], n: int, progress: base.Progress, cancelled: base.CancelCheck
+) -> base.Description:
+    gathered: base.Description | None = None
     for done, description in enumerate(work, start=1):
         if cancelled():
-            raise Cancelled("Describing the images was cancelled.")
+            raise base.Cancelled("Describing the images was cancelled.")
         if gathered is None:
             gathered = np.empty((n, *description.shape), dtype=description.dtype)
         gathered[done - 1] = description

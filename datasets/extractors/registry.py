@@ -1,6 +1,16 @@
-"""All extractors by name. Adding one takes a file of its own and a row here, and nothing else."""
+"""All extractors by name, and what they learned on disk. Adding one takes a file of its own and a row here.
 
-from .base import Extractor
+A fitted extractor is one file of plain arrays, read without running anything.
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .base import Extractor, ExtractorError, Fitted
 from .colour import ColourExtractor
 from .deep import DeepExtractor
 from .paper import PaperExtractor
@@ -10,3 +20,41 @@ EXTRACTORS: dict[str, Extractor] = {
     extractor.name: extractor
     for extractor in (PaperExtractor(), ColourExtractor(), DeepExtractor(), PrecomputedExtractor())
 }
+# Raised by one whenever the same file would give other features.
+FORMAT = 1
+
+
+class BadFittedFile(ExtractorError):
+    """A file that holds no fitted extractor which this version reads."""
+
+
+def save(fitted: Fitted, path: str | Path) -> None:
+    """Write what an extractor learned; the name ends in .npz."""
+    arrays = {name: getattr(fitted, name) for name in _fields(type(fitted))}
+    np.savez(path, allow_pickle=False, extractor=np.array(_name(fitted)), format=FORMAT, **arrays)
+
+
+def load(path: str | Path) -> Fitted:
+    """Read what `save` wrote."""
+    try:
+        # Opened here: NumPy leaves a damaged file open.
+        with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        version, name = int(arrays["format"]), str(arrays["extractor"])
+        kind = EXTRACTORS[name].fitted
+        fitted = kind(**{field: arrays[field] for field in _fields(kind)})
+    except (OSError, KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
+        raise BadFittedFile(
+            f"{path} holds no fitted extractor ({error}); extract the features again."
+        ) from error
+    if version != FORMAT:
+        raise BadFittedFile(f"{path} was written by another version; extract the features again.")
+    return fitted
+
+
+def _fields(kind: Any) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def _name(fitted: Fitted) -> str:
+    return next(name for name, extractor in EXTRACTORS.items() if extractor.fitted is type(fitted))

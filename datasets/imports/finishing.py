@@ -15,8 +15,7 @@ from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
 from datasets.checks.target import Accuracy, accuracy_of_features, fit_target
 from datasets.extractors.base import Description, Extractor, Fitted
 from datasets.extractors.parallel import describe_all
-from datasets.extractors.registry import EXTRACTORS
-from datasets.extractors.storage import save
+from datasets.extractors.registry import EXTRACTORS, save
 from datasets.models import Import
 from studies.models import Dataset
 from teaching.engine import Pool

@@ -16,8 +16,7 @@ from ..errors import BadFeatures, BadImage, BadSource, listed, plural, shown
 from .archives import ArchiveLimits, open_archive
 from .entries import ArchiveEntry
 from .files import DiskFile, SourceFile
-from .names import Names
-from .tables import Header, rows_of
+from .tables import Header, Names, rows_of
 
 MOST_BYTES = 512 * (1 << 20)
 # Sparse features are mostly zeros and compress without end; their size is checked instead.

@@ -9,8 +9,7 @@ from datasets.imports.split import Side
 
 from ..errors import BadManifest, shown
 from .files import SourceFile
-from .names import Names
-from .tables import MANIFEST_BYTES, Header, rows_of
+from .tables import MANIFEST_BYTES, Header, Names, rows_of
 
 SIDES: dict[str, Side] = {
     **dict.fromkeys(("teaching", "teach", "train", "training", "learn", "pool"), "teaching"),

@@ -11,8 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from datasets.extractors.base import Extractor, Fitted, square_canvas
-from datasets.extractors.registry import EXTRACTORS
-from datasets.extractors.storage import load
+from datasets.extractors.registry import EXTRACTORS, load
 from datasets.imports import services
 from datasets.models import Import
 from studies.models import Dataset

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from datasets.extractors.parallel import describe_all
-from datasets.extractors.registry import EXTRACTORS
-from datasets.extractors.storage import load
+from datasets.extractors.registry import EXTRACTORS, load
 from studies.models import Example
 from teaching import pools
 from tests.builders import make_dataset

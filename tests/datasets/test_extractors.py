@@ -13,11 +13,15 @@ from PIL import Image
 from scipy import stats
 
 from datasets.extractors import local, parallel, weights, words
-from datasets.extractors.base import BadDescriptions, Cancelled, ExtractorMissing, normalised
+from datasets.extractors.base import (
+    BadDescriptions,
+    Cancelled,
+    ExtractorMissing,
+    normalised,
+)
 from datasets.extractors.components import principal_components
 from datasets.extractors.parallel import describe_all
-from datasets.extractors.registry import EXTRACTORS
-from datasets.extractors.storage import BadFittedFile, load, save
+from datasets.extractors.registry import EXTRACTORS, BadFittedFile, load, save
 from teaching.engine.concept import ridge_logistic
 
 SIDE = 48

@@ -9,8 +9,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from datasets.extractors.parallel import described
-from datasets.extractors.registry import EXTRACTORS
-from datasets.extractors.storage import load
+from datasets.extractors.registry import EXTRACTORS, load
 from datasets.imports import services
 from datasets.models import Import
 from datasets.pictures.encoding import padded, prepare
