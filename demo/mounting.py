@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from demo.colours import WOOD
-from demo.look import Look
+from demo.look import WOOD, Look
 
 Pixels = NDArray[np.float32]
 
