@@ -24,6 +24,10 @@ from .visitor import Visitor  # noqa: E402
 FOLDER = ROOT / "docs" / "images"
 STUDY = "demo"
 PHONE_HEIGHT, GAP, CORNER, GROUND = 800, 40, 28, "#f5f1e7"
+MAKE_THE_STUDY_THEIRS = """
+from studies.models import Study
+Study.objects.update(owner=user)
+"""
 WIDE_DESKTOP = {"viewport": {"width": 1440, "height": 900}}
 
 
@@ -116,10 +120,10 @@ class Camera:
     def admin(self) -> Image.Image:
         for seed in range(10, 16):
             Bot(self.site, seed).go_to("done")
-        self.site.python("-c", MAKE_A_RESEARCHER)
+        self.site.python("-c", MAKE_A_RESEARCHER + MAKE_THE_STUDY_THEIRS)
         visitor = self.visitor()
         sign_in(visitor)
-        visitor.open("/admin/studies/participant/")
+        visitor.open("/admin/studies/participant/?study__id__exact=1")
         return self.take(visitor)
 
 
