@@ -8,17 +8,7 @@ import numpy.typing as npt
 
 from teaching.engine.arrays import FloatArray
 
-from . import network, weights
-from .base import (
-    FEATURES,
-    Description,
-    Extractor,
-    Fitted,
-    ImageLike,
-    checked_labels,
-    normalised,
-    square_canvas,
-)
+from . import base, network, weights
 from .components import principal_components
 
 # The resolution that the network was trained with.
@@ -26,7 +16,7 @@ CANVAS = 224
 
 
 @dataclass(frozen=True)
-class FittedDeep(Fitted):
+class FittedDeep(base.Fitted):
     """The way from the network's activations to components about the pool's mean."""
 
     centre: FloatArray
@@ -36,13 +26,13 @@ class FittedDeep(Fitted):
     mean: FloatArray
     """(d,)"""
 
-    def transform(self, descriptions: Description) -> FloatArray:
+    def transform(self, descriptions: base.Description) -> FloatArray:
         """Features (n, d) of activations (n, CHANNELS)."""
-        unit = normalised(descriptions.astype(np.float64))
-        return normalised((unit - self.centre) @ self.axes) - self.mean
+        unit = base.normalised(descriptions.astype(np.float64))
+        return base.normalised((unit - self.centre) @ self.axes) - self.mean
 
 
-class DeepExtractor(Extractor):
+class DeepExtractor(base.Extractor):
     """Pooled activations of the last layer but one, on their principal components."""
 
     name = "deep"
@@ -55,17 +45,19 @@ class DeepExtractor(Extractor):
         """The weights come in a package of their own."""
         return weights.REMEDY if weights.weights_file() is None else None
 
-    def describe(self, image: ImageLike) -> Description:
+    def describe(self, image: base.ImageLike) -> base.Description:
         """Activations (CHANNELS,)."""
-        return imagenet_network().activations(square_canvas(image, CANVAS))
+        return imagenet_network().activations(base.square_canvas(image, CANVAS))
 
-    def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedDeep:
+    def fit(
+        self, descriptions: base.Description, labels: npt.ArrayLike, seed: int = 0
+    ) -> FittedDeep:
         """Principal components of the pool, as they are."""
-        checked_labels(labels, len(descriptions))
-        unit = normalised(descriptions.astype(np.float64))
+        base.checked_labels(labels, len(descriptions))
+        unit = base.normalised(descriptions.astype(np.float64))
         centre = unit.mean(axis=0)
-        axes, _ = principal_components(unit - centre, FEATURES)
-        mean = normalised((unit - centre) @ axes).mean(axis=0)
+        axes, _ = principal_components(unit - centre, base.FEATURES)
+        mean = base.normalised((unit - centre) @ axes).mean(axis=0)
         return FittedDeep(centre, axes, mean)
 
 
