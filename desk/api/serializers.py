@@ -9,8 +9,6 @@ from studies.api.fields import StageField
 from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
 from studies.models import Participant, Study
 
-ROLES = ("owner", "edit", "read", "superuser")
-
 
 class StudySummary(serializers.Serializer[Study]):
     slug = serializers.CharField(
@@ -18,7 +16,7 @@ class StudySummary(serializers.Serializer[Study]):
     )
     title = serializers.CharField()
     state = serializers.ChoiceField(choices=Study.State.choices)
-    role = serializers.SerializerMethodField(help_text=f"your role: {', '.join(ROLES)}")
+    role = serializers.SerializerMethodField(help_text="your role: owner, edit, read, superuser")
     created_at = serializers.DateTimeField()
     public_url = serializers.CharField(help_text="the workers' link")
 

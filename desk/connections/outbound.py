@@ -56,13 +56,10 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
             f"{destination.host} could not be reached securely ({error.reason})."
         ) from error
     except (OSError, http.client.HTTPException) as error:
-        raise NotSent(f"{destination.host} could not be reached ({_reason(error)}).") from error
+        reason = getattr(error, "strerror", None) or type(error).__name__
+        raise NotSent(f"{destination.host} could not be reached ({reason}).") from error
     finally:
         connection.close()
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__
 
 
 def parsed(url: str) -> SplitResult:

@@ -17,7 +17,7 @@ from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
 from teaching.teachers import teacher_title
 
-from .numbers import EVERYBODY, EXCLUDED, UNASSIGNED, Monitor, MonitorFilter, Place, Step, Trouble
+from .numbers import EVERYBODY, EXCLUDED, UNASSIGNED, Monitor, MonitorFilter, Place, Step
 
 Json = dict[str, Any]
 Stage = Participant.Stage
@@ -82,29 +82,24 @@ def chosen_in(choice: MonitorFilter) -> dict[str, str]:
 
 
 def list_filters(monitor: Monitor) -> list[FilterLinks]:
-    """Whom the list shows, each choice with the number of those it would show; empty ones are left out."""
-    choice, chosen = monitor.choice, chosen_in(monitor.choice)
-    arms = {"": "All", **{arm: teacher_title(arm) for arm in monitor.arms if arm}}
-    places = {
-        value: (title, monitor.count(replace(choice, place=value)))
-        for value, title in place_titles().items()
-    }
-    teachers = {
-        value: (title, monitor.count(replace(choice, arm=value)))
-        for value, title in {**arms, UNASSIGNED: "None yet"}.items()
-    }
+    """Whom the list shows."""
+    teachers = {arm: teacher_title(arm) for arm in monitor.arms if arm}
     return [
-        filter_links("Where", "place", counted(places, choice.place, UNDER_WAY), chosen),
-        filter_links("Teacher", "arm", counted(teachers, choice.arm, ""), chosen),
+        list_filter(monitor, "Where", "place", place_titles()),
+        list_filter(monitor, "Teacher", "arm", {"": "All", **teachers, UNASSIGNED: "None yet"}),
     ]
 
 
-def counted(titles: Mapping[str, tuple[str, int]], here: str, plain: str) -> dict[str, str]:
-    return {
-        "" if value == plain else value: f"{title} {count}"
-        for value, (title, count) in titles.items()
-        if count or value in (here, plain)
+def list_filter(monitor: Monitor, title: str, name: str, titles: Mapping[str, str]) -> FilterLinks:
+    """Each value with the number of those it would show; empty ones are left out."""
+    here, plain = getattr(monitor.choice, name), getattr(MonitorFilter(), name)
+    counts = {value: monitor.count(replace(monitor.choice, **{name: value})) for value in titles}
+    shown = {
+        "" if value == plain else value: f"{words} {counts[value]}"
+        for value, words in titles.items()
+        if counts[value] or value in (here, plain)
     }
+    return filter_links(title, name, shown, chosen_in(monitor.choice))
 
 
 # What is shown
@@ -192,12 +187,8 @@ def step_title(name: str) -> str:
 
 def arm_rows(monitor: Monitor) -> list[Json]:
     target = monitor.study.target_per_arm if monitor.choice.purpose == LIVE else None
-    most = max(
-        [
-            target or 0,
-            *(head_count.done + head_count.under_way for head_count in monitor.arms.values()),
-        ]
-    )
+    taken = [head_count.done + head_count.under_way for head_count in monitor.arms.values()]
+    most = max([target or 0, *taken])
     return [
         arm_row(monitor.study, arm, head_count, target, most)
         for arm, head_count in monitor.arms.items()
@@ -249,14 +240,9 @@ def progress_words(place: Place) -> str:
     return f"{stages.named(place.status).unit} {min(done + 1, total)} of {total}"
 
 
-def trouble_row(trouble: Trouble, now: datetime) -> Json:
-    return {
-        "kind": SessionEvent.Kind(trouble.kind).label,
-        "detail": trouble.detail,
-        "count": trouble.count,
-        "people": trouble.people,
-        "last": moment(trouble.last, now),
-    }
+def trouble_row(trouble: Mapping[str, Any], now: datetime) -> Json:
+    kind = SessionEvent.Kind(trouble["kind"]).label
+    return {**trouble, "kind": kind, "last": moment(trouble["last"], now)}
 
 
 def moment(then: datetime, now: datetime) -> Json:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from statistics import median
+from typing import Any
 
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
-from studies import stages
-from studies.head_counts import (
-    UNDER_WAY,
-    HeadCount,
-    OutcomeGroup,
-    by_arm,
-    head_count,
-    outcome_groups,
-)
+from studies import head_counts, stages
+from studies.head_counts import UNDER_WAY, HeadCount, OutcomeGroup
 from studies.models import Participant, SessionEvent, Study
 from studies.stages import Progress
 
@@ -108,17 +102,6 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """Errors of one kind and wording in the last day."""
-
-    kind: str
-    detail: str
-    count: int
-    people: int
-    last: datetime
-
-
-@dataclass(frozen=True)
 class Monitor:
     """Everything the page shows, asked once each."""
 
@@ -128,15 +111,15 @@ class Monitor:
 
     @cached_property
     def groups(self) -> tuple[OutcomeGroup, ...]:
-        return outcome_groups(self.study, self.choice.purpose)
+        return head_counts.outcome_groups(self.study, self.choice.purpose)
 
     @cached_property
     def head_count(self) -> HeadCount:
-        return head_count(self.groups)
+        return head_counts.head_count(self.groups)
 
     @cached_property
     def arms(self) -> dict[str, HeadCount]:
-        return by_arm(self.study, self.groups)
+        return head_counts.by_arm(self.study, self.groups)
 
     @cached_property
     def funnel(self) -> list[Step]:
@@ -179,20 +162,15 @@ class Monitor:
         return [place_of(person, progress.get(person.pk)) for person in chosen]
 
     @cached_property
-    def troubles(self) -> list[Trouble]:
-        rows = (
-            SessionEvent.objects.filter(
-                kind__in=TROUBLES,
-                at__gte=timezone.now() - RECENTLY,
-                participant__study=self.study,
-                participant__purpose=self.choice.purpose,
-            )
-            .order_by()
-            .values_list("kind", "detail")
-            .annotate(n=Count("pk"), people=Count("participant", distinct=True), last=Max("at"))
-            .order_by("-people", "-n", "-last")[:MOST_TROUBLES]
+    def troubles(self) -> Sequence[Mapping[str, Any]]:
+        """Errors of the last day, those of one kind and wording counted together."""
+        people = {"participant__study": self.study, "participant__purpose": self.choice.purpose}
+        lately = SessionEvent.objects.filter(at__gte=timezone.now() - RECENTLY, **people)
+        alike = lately.filter(kind__in=TROUBLES).order_by().values("kind", "detail")
+        counted = alike.annotate(
+            count=Count("pk"), people=Count("participant", distinct=True), last=Max("at")
         )
-        return [Trouble(*row) for row in rows]
+        return list(counted.order_by("-people", "-count", "-last")[:MOST_TROUBLES])
 
 
 def progress_of(people: Sequence[Participant]) -> dict[int, Progress]:

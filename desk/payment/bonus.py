@@ -84,10 +84,6 @@ class Payee:
         is_real = all(REAL_ID.fullmatch(name) for name in ids)
         return self.recruiter if is_real else ""
 
-    @property
-    def accuracy_words(self) -> str:
-        return accuracy_words(self.evaluation_accuracy)
-
 
 @dataclass(frozen=True)
 class BonusPlan:

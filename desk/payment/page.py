@@ -59,7 +59,8 @@ class PaymentGroup:
 
 
 def payee_cells(person: Payee, bonus: str) -> list[str]:
-    return [participant_link(person.pk, person.code), person.accuracy_words, bonus]
+    accuracy = accuracy_words(person.evaluation_accuracy)
+    return [participant_link(person.pk, person.code), accuracy, bonus]
 
 
 def paid_cells(person: Payee, payment: Payment) -> list[str]:

@@ -2,13 +2,15 @@
 
 from typing import Any
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from analysis.charts.tables import Column, Table
+from desk.access.sharing import VisibleFilter, VisibleRows
 from desk.base.cells import minute
 from desk.base.pages import Page, address, study_page
 from studies.models import AuditEntry, Participant, Study
+from studies.read_only import ReadOnly
 from teaching.teachers import teacher_title
 
 from . import purge
@@ -94,6 +96,33 @@ def delete_everybody(request: HttpRequest, study: Study) -> HttpResponse:
     }
     title = "Delete everybody’s data"
     return study_page(request, study, "admin/desk/privacy/purge_study.html", title, context)
+
+
+@admin.register(AuditEntry)
+class AuditAdmin(ReadOnly, VisibleRows):
+    """The record of exports, deletions and decisions in all studies, for reading only."""
+
+    list_display = ["when", "who", "action", "study_name", "detail"]
+    list_display_links = None
+    list_filter = ["action", ("study", VisibleFilter)]
+    search_fields = ["detail", "actor_name"]
+
+    class Media:
+        css = {"all": ["css/desk/access.css"]}
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        title = {"title": "The record", "subtitle": None}
+        return super().changelist_view(request, title | (extra_context or {}))
+
+    @admin.display(ordering="at")
+    def when(self, entry: AuditEntry) -> str:
+        return f"{entry.at:%Y-%m-%d %H:%M}"
+
+    @admin.display(ordering="actor_name")
+    def who(self, entry: AuditEntry) -> str:
+        return entry.actor_name
 
 
 PAGES = (

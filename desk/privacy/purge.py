@@ -6,7 +6,6 @@ only. A worker's withdrawal is different: it leaves a bare row, so that counts s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -37,12 +36,8 @@ def people_before(days: int) -> ParticipantQuerySet:
     """Everybody whose session ended, or was left, more than this many days ago."""
     moment = timezone.now() - timedelta(days=days)
     old = Participant.objects.filter(last_seen_at__lt=moment)
-    return old.exclude(pk__in=[person.pk for person in _still_taking_part(old)])
-
-
-def _still_taking_part(people: ParticipantQuerySet) -> Iterator[Participant]:
-    under_way = people.under_way().select_related("study")
-    return (person for person in under_way.iterator() if not person.has_expired)
+    under_way = old.under_way().select_related("study").iterator()
+    return old.exclude(pk__in=[person.pk for person in under_way if not person.has_expired])
 
 
 def purge_people(people: ParticipantQuerySet, *, why: str, actor: Any) -> int:

@@ -104,8 +104,11 @@ def with_decisions(people: Iterable[ListedPerson]) -> list[ListedPerson]:
 
 
 def decision_table(study: Study) -> Table:
-    rows = [decision_row(decision) for decision in last_decisions(study)]
-    return Table("Decisions", DECISIONS, rows, is_tall=True)
+    rows = Decision.objects.filter(participant__study=study).select_related("participant")
+    last = rows.only(
+        "excludes", "reason", "at", "actor_name", "participant__code", "participant__study"
+    )[:LAST_DECISIONS]
+    return Table("Decisions", DECISIONS, [decision_row(one) for one in last], is_tall=True)
 
 
 def decision_row(decision: Decision) -> list[str]:
@@ -116,13 +119,6 @@ def decision_row(decision: Decision) -> list[str]:
         decision.reason,
         decision.actor_name,
     ]
-
-
-def last_decisions(study: Study) -> Iterable[Decision]:
-    rows = Decision.objects.filter(participant__study=study).select_related("participant")
-    return rows.only(
-        "excludes", "reason", "at", "actor_name", "participant__code", "participant__study"
-    )[:LAST_DECISIONS]
 
 
 def exclusion(request: HttpRequest, study: Study, person: int) -> HttpResponseBase:

@@ -34,7 +34,8 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
     from rehearsal import services
 
     forecast = services.newest_forecast(study)
-    asked = PowerForm(request.GET if "effect" in request.GET else initial_of(PowerForm))
+    initial = {name: field.initial for name, field in PowerForm.base_fields.items()}
+    asked = PowerForm(request.GET if "effect" in request.GET else initial)
     bots = study.participants.filter(purpose=Participant.Purpose.REHEARSAL)
     context: dict[str, Any] = {
         "form": RehearsalForm(),
@@ -53,10 +54,6 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
         question = Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
         context |= outlook(study, forecast, question)
     return study_page(request, study, "admin/desk/rehearsal/page.html", "Rehearsal", context)
-
-
-def initial_of(form: type[forms.Form]) -> dict[str, Any]:
-    return {name: field.initial for name, field in form.base_fields.items()}
 
 
 def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:

@@ -40,9 +40,7 @@ def setup_context(form: Any) -> dict[str, Any]:
     study: Study = form.instance
     is_new = study._state.adding
     return {
-        "check_url": reverse("admin:studies_study_check")
-        if is_new
-        else reverse("admin:study_check", args=[study.pk]),
+        "check_url": reverse("admin:studies_study_check") if is_new else address(study, "check"),
         "paper": paper_settings(),
         "summary": summary_of(study, form.errors),
         "rule": RULE,

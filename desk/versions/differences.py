@@ -15,7 +15,6 @@ from teaching.teachers import teacher_title
 
 # A setting that a version does not know, because the software had no such setting yet.
 UNKNOWN = object()
-CONTEXT_LINES = 1
 KINDS = {"+": "added", "-": "removed", " ": "same"}
 
 
@@ -91,9 +90,7 @@ def shown(name: str, value: Any) -> str:
 
 def changed_lines(old: str, new: str) -> Iterator[TextLine]:
     """The lines that differ, with the one before and after."""
-    compared = difflib.unified_diff(
-        old.splitlines(), new.splitlines(), lineterm="", n=CONTEXT_LINES
-    )
+    compared = difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=1)
     # Two lines of file names and the first "@@" are a heading; every other "@@" begins a new place.
     changes = list(compared)[3:]
     for line in changes:
