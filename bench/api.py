@@ -25,8 +25,7 @@ from typing import Any
 from urllib.request import urlopen
 
 from bench.databases import database
-from rehearsal.http import Client
-from rehearsal.session import Session
+from rehearsal.http import Client, Session
 
 ROOT = Path(__file__).resolve().parent.parent
 CONCURRENCY = (1, 8, 32)

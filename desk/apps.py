@@ -7,7 +7,7 @@ class DeskConfig(AppConfig):
     verbose_name = "The researcher's desk"
 
     def ready(self) -> None:
-        from jobs.signals import recovery_due
+        from jobs.recovery import recovery_due
         from studies.signals import session_finished
 
         from .access import roles

@@ -11,8 +11,6 @@ from django.db import models, transaction
 from django.utils import timezone
 from django_tasks.base import Task
 
-from .claims import claim
-
 # A worker that has not reported for this long is gone, and whatever it held is free.
 LEASE = timedelta(seconds=60)
 # A job that has killed this many workers would kill the next one too.
@@ -25,6 +23,14 @@ AnyJob = TypeVar("AnyJob", bound="Job")
 
 class TakenOver(Exception):
     """Another worker has this job by now, or it was removed: a worker that gets this stops and writes nothing."""
+
+
+def claim(rows: models.QuerySet[Any], row: models.Model, **fields: Any) -> bool:
+    """Changes a row if it is still among these; whether it was.
+
+    One statement, so that of two workers who claim the same row only one succeeds, on any database.
+    """
+    return bool(rows.filter(pk=row.pk).update(**fields))
 
 
 class JobQuerySet(models.QuerySet[AnyJob]):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from django.dispatch import Signal
 from django.utils import timezone
 from django_tasks.base import Task
 from django_tasks_db.models import DBTaskResult
 
-from .claims import claim
-from .models import FAILED, MOST_ATTEMPTS, WAITING, AnyJob, Job, JobQuerySet
-from .signals import recovery_due
+from .models import FAILED, MOST_ATTEMPTS, WAITING, AnyJob, Job, JobQuerySet, claim
 
 logger = logging.getLogger(__name__)
 
+# Sent when a worker starts, and every few seconds while it works: take over what a dead worker left, and enqueue
+# what is due. The background worker knows none of the apps whose jobs it runs.
+recovery_due = Signal()
 TAKEN_OVER = "The background worker stopped; another one continues."
 
 

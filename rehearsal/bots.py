@@ -15,8 +15,7 @@ from teaching import pools
 from teaching.engine import SimulatedWorker
 from teaching.engine.arrays import FloatArray
 
-from .http import Client
-from .session import Session
+from .http import Client, Session
 
 Json = dict[str, Any]
 Task = dict[str, Any]

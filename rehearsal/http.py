@@ -1,9 +1,10 @@
-"""The bots' connection to a running server: the same requests that a browser sends."""
+"""The connection of bots and benchmarks to a running server, by the same requests that a browser sends."""
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
@@ -14,6 +15,8 @@ TIMEOUT_SECONDS = 60
 TRIES = 5
 # Too many requests, or a server that is starting.
 RETRYABLE = {429, 502, 503, 504}
+
+Json = dict[str, Any]
 
 
 class ServerError(Exception):
@@ -36,13 +39,13 @@ class Client:
             public = urlsplit(settings.JEDI_PUBLIC_URL)
             self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
-    def get(self, path: str) -> dict[str, Any]:
+    def get(self, path: str) -> Json:
         return self._send("GET", path, None)
 
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def post(self, path: str, body: Json) -> Json:
         return self._send("POST", path, json.dumps(body))
 
-    def _send(self, method: str, path: str, body: str | None) -> dict[str, Any]:
+    def _send(self, method: str, path: str, body: str | None) -> Json:
         for attempt in range(TRIES):
             if attempt:
                 time.sleep(2.0**attempt / 4)
@@ -72,3 +75,47 @@ def connection_to(parts: SplitResult) -> HTTPConnection:
 
 def is_loopback(parts: SplitResult) -> bool:
     return parts.hostname in {"127.0.0.1", "localhost", "::1"}
+
+
+class Session:
+    """One session over the API: joining, showing, answering, and what the server said last."""
+
+    def __init__(
+        self,
+        client: Client,
+        slug: str,
+        parameters: Json,
+        before_each_post: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.client = client
+        self.before_each_post = before_each_post
+        self.token: str = self._post(f"/api/studies/{slug}/sessions/", parameters)["token"]
+        self.address = f"/api/sessions/{self.token}/"
+        self.state = client.get(self.address)
+
+    @property
+    def task(self) -> Json:
+        return dict(self.state["task"])
+
+    @property
+    def classes(self) -> list[str]:
+        return list(self.state["session"]["classes"])
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.task["kind"] == "done")
+
+    def begin_exposure(self) -> list[str]:
+        """Starts the display of a memory round; returns the true order, which is sent once."""
+        body = {"position": self.task["position"]}
+        return list(self._post(self.address + "exposures/", body)["task"]["order"])
+
+    def answer(self, answer: Json) -> Json | None:
+        """Answers the current task; returns the feedback."""
+        body = {"position": self.task["position"], **answer}
+        self.state = self._post(self.address + "answers/", body)
+        return self.state["feedback"]  # type: ignore[no-any-return]
+
+    def _post(self, path: str, body: Json) -> Json:
+        self.before_each_post()
+        return self.client.post(path, body)

@@ -14,9 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets.models import Import, ImportQuerySet
-from jobs.claims import claim
 from jobs.lease import work_on
-from jobs.models import TakenOver
+from jobs.models import TakenOver, claim
 from studies.models import Dataset
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from desk.models import WebhookDelivery
-from jobs.claims import claim
-from jobs.models import LEASE
+from jobs.models import LEASE, claim
 from jobs.recovery import is_queued
 from studies.models import Participant, Study
 

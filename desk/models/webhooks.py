@@ -7,7 +7,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from jobs.claims import claim
+from jobs.models import claim
 from studies.models import Participant, Study
 
 

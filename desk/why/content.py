@@ -13,7 +13,7 @@ from desk.participants.content import answer_words
 from studies.models import Dataset, Participant
 from teaching import pools
 from teaching.engine import EngineError
-from teaching.engine.teachers.explanation import Interval
+from teaching.engine.teachers.base import Interval
 from teaching.models import TeachingStep
 from teaching.teachers import teacher_title
 

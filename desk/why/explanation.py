@@ -18,8 +18,7 @@ from teaching.engine import TEACHERS, Choice, EngineError, Explanation, Pool, Sh
 from teaching.engine.arrays import BoolArray, FloatArray
 from teaching.engine.history import Past
 from teaching.engine.learners.paper import error_probability
-from teaching.engine.teachers.base import Judgement
-from teaching.engine.teachers.explanation import Interval
+from teaching.engine.teachers.base import Interval, Judgement
 from teaching.models import TeachingStep
 
 

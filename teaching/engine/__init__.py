@@ -17,17 +17,20 @@ from .errors import (
 )
 from .harmonic import belief
 from .history import Shown
-from .learners.paper import Learner, LearningRate, SimulatedLearner
-from .learners.people import Habits, Response, ResponseTime, SimulatedWorker, make_worker
-from .learners.population import Population
-from .learners.simulation import teach
+from .learners.paper import Learner, LearningRate, SimulatedLearner, suggest_learning_rate
+from .learners.people import (
+    Habits,
+    Population,
+    Response,
+    ResponseTime,
+    SimulatedWorker,
+    make_worker,
+)
 from .pool import Pool
-from .rates import suggest_learning_rate
-from .teachers import TEACHERS, make_teacher
-from .teachers.base import Choice, Teacher
-from .teachers.explanation import Explanation
-from .teachers.omniscient import OmniscientJEDI
-from .teachers.sgd import SGD
+from .teachers import TEACHERS, make_teacher, teach
+from .teachers.base import Choice, Explanation, Teacher
+from .teachers.jedi import OmniscientJEDI
+from .teachers.rt import SGD
 from .teachers.tracked import Tracked
 from .tracking import Assumptions
 

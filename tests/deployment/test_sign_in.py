@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 
-from jedi_web.first_researcher import first_password_link
+from jedi_web.management.commands.prepare import first_password_link
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a good long passphrase"

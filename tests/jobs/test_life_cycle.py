@@ -11,8 +11,7 @@ from datasets.imports import services
 from jobs import lease, recovery
 from jobs.lease import Lease, work_on
 from jobs.models import LEASE, MOST_ATTEMPTS, TakenOver
-from jobs.recovery import look_for_lost_work, recover
-from jobs.signals import recovery_due
+from jobs.recovery import look_for_lost_work, recover, recovery_due
 
 from .lost import MAKERS, fall_silent
 

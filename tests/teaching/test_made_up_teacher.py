@@ -12,8 +12,7 @@ from studies.models import Participant, Study
 from teaching.engine import TEACHERS, Explanation, Pool, Teacher
 from teaching.engine.history import Past
 from teaching.engine.learners.paper import error_probability
-from teaching.engine.teachers.base import Judgement
-from teaching.engine.teachers.explanation import Fact
+from teaching.engine.teachers.base import Fact, Judgement
 from teaching.models import TeachingStep
 from teaching.services import replay
 from tests.builders import make_dataset, make_study

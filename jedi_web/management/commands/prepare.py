@@ -4,12 +4,14 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.contrib.staticfiles.finders import get_finders
+from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from demo.services import load_demo
-from jedi_web.first_researcher import first_password_link
-from jedi_web.static_files import collect_if_changed
+from desk.access.roles import password_link
 
 
 class Command(BaseCommand):
@@ -22,7 +24,8 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         call_command("migrate", verbosity=0)
-        collect_if_changed()
+        if not are_collected():
+            call_command("collectstatic", verbosity=0, interactive=False)
         self.stdout.write("")
         if not options["no_demo"]:
             self.stdout.write(f"  Take part as a worker:   {load_demo().public_url}")
@@ -33,3 +36,29 @@ class Command(BaseCommand):
                 f"  First, set the password of “{name}” (this link works once):\n    {link}"
             )
         self.stdout.write("")
+
+
+def are_collected() -> bool:
+    """Whether the manifest, which is written last, is newer than every source."""
+    manifest = "staticfiles.json"
+    if not staticfiles_storage.exists(manifest):
+        return False
+    collected_at = staticfiles_storage.get_modified_time(manifest)
+    sources = (
+        storage.get_modified_time(path)
+        for finder in get_finders()
+        for path, storage in finder.list([])
+    )
+    return all(modified_at <= collected_at for modified_at in sources)
+
+
+def first_password_link() -> tuple[str, str] | None:
+    """The first superuser's name and a link that sets the password once; None if a superuser can sign in already.
+
+    There is no default password that anybody could forget to change.
+    """
+    users = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
+    if any(user.has_usable_password() for user in users):
+        return None
+    user = users.first() or User.objects.create_superuser("researcher", password=None)
+    return user.get_username(), password_link(user)

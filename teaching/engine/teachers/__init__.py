@@ -1,11 +1,16 @@
-"""The teachers, one file each, and the one table that names them."""
+"""The teachers, the one table that names them, and a session with a simulated learner."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from ..errors import BadSetting
-from ..learners.paper import LearningRate
+from ..history import Shown
+from ..learners.paper import Learner, LearningRate
+from ..pool import Pool
 from .base import Teacher
 from .eer import EER
-from .imt import IMT
-from .jedi import JEDI
+from .jedi import IMT, JEDI
 from .rt import RT
 from .tracked import Tracked
 
@@ -35,3 +40,28 @@ def make_teacher(
         repeat_window=repeat_window,
         cold_start=cold_start,
     )
+
+
+def teach(
+    teacher: Teacher,
+    pool: Pool,
+    learner: Learner,
+    *,
+    steps: int,
+    rng: np.random.Generator,
+    before_lesson: Callable[[Sequence[Shown], Shown], None] = lambda history, shown: None,
+) -> list[Shown]:
+    """Run a session and return its history; the learner keeps what it learned.
+
+    At each step the teacher chooses, the learner answers, and the label is revealed. In between,
+    `before_lesson` may look at the history so far and at the step to come.
+    """
+    history: list[Shown] = []
+    for _ in range(steps):
+        choice = teacher.choose(pool, history, rng)
+        x = pool.features[choice.example]
+        shown = Shown(choice.example, learner.answer(x), choice.p)
+        before_lesson(history, shown)
+        history.append(shown)
+        learner.learn(x, int(pool.labels[choice.example]))
+    return history

@@ -11,8 +11,7 @@ from ..errors import PoolTooLarge
 from ..harmonic import per_component
 from ..history import Past
 from ..pool import INVERSE_LIMIT, Pool
-from .base import Judgement, Teacher
-from .explanation import Explanation
+from .base import Explanation, Judgement, Teacher
 
 TEXT = (
     "Risk is the number of wrong answers expected over the images not yet shown. EER assumes that the worker will "

@@ -19,8 +19,7 @@ from ..tracking import (
     follow,
     predicted_answers,
 )
-from .base import Judgement, Teacher
-from .explanation import Explanation, Fact, Interval
+from .base import Explanation, Fact, Interval, Judgement, Teacher
 
 # A Gaussian lies within this many standard deviations nine times out of ten.
 NINE_IN_TEN = 1.6449
