@@ -8,7 +8,7 @@ class DeskConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs.recovery import recovery_due
-        from studies.signals import session_finished
+        from studies.services import session_finished
 
         from .access import roles
         from .connections import webhooks

@@ -10,13 +10,10 @@ def accuracy(outcomes: Sequence[bool]) -> float | None:
 
 def first_seen(showings: Sequence[tuple[int, bool]]) -> list[bool]:
     """The outcomes of first presentations. `showings` holds (example, is right) in the order shown."""
-    seen: set[int] = set()
-    outcomes = []
+    outcomes: dict[int, bool] = {}
     for example, is_right in showings:
-        if example not in seen:
-            outcomes.append(is_right)
-        seen.add(example)
-    return outcomes
+        outcomes.setdefault(example, is_right)
+    return list(outcomes.values())
 
 
 def teaching_gain(

@@ -5,11 +5,10 @@ from django.db.models.functions import Greatest
 from django.urls import reverse
 from rest_framework import serializers
 
-from studies.answers import RESPONSE_MS, Milliseconds
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, Stage, Taken
+from studies.stages import RESPONSE_MS, Current, Json, Milliseconds, Picture, Recorded, Stage, Taken
 from studies.summary import TYPICAL_SPAN
 
 from . import pictograms, scoring

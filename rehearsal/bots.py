@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -15,10 +14,8 @@ from teaching import pools
 from teaching.engine import SimulatedWorker
 from teaching.engine.arrays import FloatArray
 
-from .http import Client, Session
+from .http import Client, Json, Session
 
-Json = dict[str, Any]
-Task = dict[str, Any]
 # To put one picture back into its place.
 RESTORING_MS = 900.0
 
@@ -91,38 +88,38 @@ class Bot:
         if feedback and "label" in feedback:
             self.learn(task, feedback)
 
-    def answer_to(self, task: Task) -> Json:
+    def answer_to(self, task: Json) -> Json:
         """By the bot's own model of a stage, or by what the stage says that anybody might answer."""
         answer = getattr(self, f"answer_to_{task['kind']}", None)
         return dict(answer(task) if answer else stages.named(task["kind"]).simulated_answer(task))
 
-    def answer_to_consent(self, task: Task) -> Json:
+    def answer_to_consent(self, task: Json) -> Json:
         self.wait(4000)
         return {"agree": True}
 
-    def answer_to_memory(self, task: Task) -> Json:
+    def answer_to_memory(self, task: Json) -> Json:
         order = self.session.begin_exposure()
         thinking = sum(self.worker.think_ms() for _ in order) / 2 + RESTORING_MS * len(order)
         self.wait(task["exposure_ms"] + thinking)
         restored = self.worker.restore(order, task["trial"])
         return {"order": restored, "shown_ms": task["exposure_ms"], "response_ms": thinking}
 
-    def answer_to_teaching(self, task: Task) -> Json:
+    def answer_to_teaching(self, task: Json) -> Json:
         response = self.worker.respond(self.look(task))
         self.wait(response.response_ms)
         return {"label": self.name(response.answer), "response_ms": response.response_ms}
 
-    def answer_to_evaluation(self, task: Task) -> Json:
+    def answer_to_evaluation(self, task: Json) -> Json:
         answer = self.answer_to_teaching(task)
         instruction = task.get("instruction")
         return answer | ({"label": instruction} if instruction else {})
 
-    def learn(self, task: Task, feedback: Json) -> None:
+    def learn(self, task: Json, feedback: Json) -> None:
         label = self.label(feedback["label"])
         self.worker.learn(self.look(task), label)
         self.wait(1200)
 
-    def look(self, task: Task) -> FloatArray:
+    def look(self, task: Json) -> FloatArray:
         return np.asarray(self.seen[task["image"]["url"].rpartition("/")[2]])
 
     def name(self, label: int) -> str:

@@ -6,20 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis import stats
+from analysis.charts import words
 from analysis.charts.figures.distributions import ArmValues, box_plot
 from analysis.charts.svg import svg
 from analysis.charts.tables import Table, number_columns, row_names
-from analysis.charts.words import (
-    INTERVAL_95,
-    UNKNOWN,
-    between,
-    points,
-    points_interval,
-    share,
-    signed_points,
-    signed_tick,
-    spread,
-)
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 from studies.models import Study
 from studies.models.versions import configuration_hash
@@ -43,7 +33,7 @@ ASSUMPTIONS = (
 GAIN, EVALUATION = "Teaching gain, points", "Evaluation"
 EXPECTED = (
     row_names("Teacher"),
-    *number_columns("Workers", GAIN, INTERVAL_95, "First seen", EVALUATION, INTERVAL_95,
+    *number_columns("Workers", GAIN, words.INTERVAL_95, "First seen", EVALUATION, words.INTERVAL_95,
                     strong=[GAIN, EVALUATION]),
 )  # fmt: skip
 WAYS_TO_COUNT = ("By formula, per teacher", "By simulation, per teacher")
@@ -60,7 +50,7 @@ def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, 
         "expected": Table("Expected results by teacher", EXPECTED, expected),
         "figure": svg(gain_plot(gains)),
         "needed": Table("Workers per teacher", NEEDED, needed),
-        "sd": spread(sd) if sd is not None else "",
+        "sd": words.spread(sd) if sd is not None else "",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
     }
@@ -77,11 +67,11 @@ def expected_row(arm: str, rows: Sequence[dict[str, Any]]) -> list[Any]:
     return [
         teacher_title(arm),
         gain.n,
-        points(gain.mean),
-        points_interval(gain.interval),
-        share(seen.mean),
-        share(evaluated.mean),
-        between(evaluated.interval, share),
+        words.points(gain.mean),
+        words.points_interval(gain.interval),
+        words.share(seen.mean),
+        words.share(evaluated.mean),
+        words.between(evaluated.interval, words.share),
     ]
 
 
@@ -93,8 +83,8 @@ def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
             ArmValues(teacher_title(arm), values, stats.summarise(values))
             for arm, values in gains.items()
         ],
-        show_tick=signed_tick,
-        show_mean=signed_points,
+        show_tick=words.signed_tick,
+        show_mean=words.signed_points,
         has_zero=True,
     )
 
@@ -111,4 +101,4 @@ def needed_row(
 
 
 def in_words(workers: int | None) -> str:
-    return UNKNOWN if workers is None else str(workers)
+    return words.UNKNOWN if workers is None else str(workers)

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 from django.urls import reverse
 from rest_framework import serializers
 
-from .answers import RESPONSE_MS
 from .errors import InvalidAnswer
 from .models import Example, LabelTask, Participant
-from .stages import Json, Picture, Stage
+from .stages import RESPONSE_MS, Json, Picture, Stage
 
 
 class LabelStage(Stage):

@@ -9,23 +9,18 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, stages, states, withdrawal
-from .errors import (
-    AlreadyAnswered,
-    NotCurrent,
-    PreviewOnly,
-    SessionOver,
-    StateNotAllowed,
-    StudyFull,
-    StudyNotOpen,
-)
+from . import audit, errors, stages, states, withdrawal
 from .invitations import purpose_of
 from .models import AuditEntry, Participant, Study, StudyVersion
-from .signals import session_finished
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
+
+# A participant has answered the last task. Sent with `participant`, inside the transaction of that answer; the sender
+# does not know who listens.
+session_finished = Signal()
 
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # "Last seen" is for time-outs of hours: a reload need not write it every time.
@@ -106,13 +101,13 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
 
 def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
     if recruitment.is_preview:
-        raise PreviewOnly
+        raise errors.PreviewOnly
     if recruitment.purpose:
         return
     if study.state not in Study.TAKES_PART:
-        raise StudyNotOpen
+        raise errors.StudyNotOpen
     if study.state == Study.State.OPEN and study.is_full():
-        raise StudyFull
+        raise errors.StudyFull
 
 
 def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
@@ -191,7 +186,7 @@ def _keeps_answers(participant: Participant) -> bool:
 
 def refuse_if_expired(participant: Participant) -> None:
     if participant.has_expired:
-        raise SessionOver("This session has expired, because it was left for too long.")
+        raise errors.SessionOver("This session has expired, because it was left for too long.")
 
 
 def touch(participant: Participant) -> None:
@@ -231,7 +226,7 @@ def lock(participant: Participant) -> bool:
 def _read_again(participant: Participant) -> Participant:
     row = Participant.objects.with_study().filter(pk=participant.pk).first()
     if row is None:
-        raise SessionOver("This session was removed.")
+        raise errors.SessionOver("This session was removed.")
     return row
 
 
@@ -272,18 +267,18 @@ def _end(participant: Participant, outcome: str) -> tuple[str, ...]:
 def _repeat(participant: Participant, position: int, payload: Mapping[str, Any]) -> Json:
     """Answers a position that was answered before: the same content gets the same feedback, other content 409."""
     if participant.stage in (Participant.Stage.WITHDRAWN, Participant.Stage.ABANDONED):
-        raise SessionOver
+        raise errors.SessionOver
     for stage in stages.flow():
         recorded = stage.recorded(participant, position)
         if recorded is None:
             continue
         answer = stage.read(participant, payload)
         if any(answer[name] != value for name, value in recorded.answer.items()):
-            raise AlreadyAnswered
+            raise errors.AlreadyAnswered
         return {"feedback": recorded.feedback} | session_state(participant)
     if not participant.is_under_way:
-        raise SessionOver
-    raise NotCurrent
+        raise errors.SessionOver
+    raise errors.NotCurrent
 
 
 def expire_sessions(study: Study) -> int:
@@ -307,13 +302,13 @@ def change_state(study: Study, state: str, actor: Any) -> Study:
 def _refuse_unless_allowed(study: Study, state: str) -> None:
     """The state must be allowed to follow, and nobody is let in while the settings would not pass the checks."""
     if not states.may_follow(study.state, state):
-        raise StateNotAllowed(f"A study that is {study.state} cannot become {state}.")
+        raise errors.StateNotAllowed(f"A study that is {study.state} cannot become {state}.")
     if state not in Study.TAKES_PART:
         return
     try:
         study.full_clean()
     except ValidationError as error:
-        raise StateNotAllowed(
+        raise errors.StateNotAllowed(
             f"The settings have to be corrected first: {' '.join(error.messages)}",
             fields=error.message_dict,
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,13 +13,46 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils.module_loading import import_string
+from rest_framework import serializers
 
-from .answers import AnswerFields, complete
+from .errors import InvalidAnswer
 
 if TYPE_CHECKING:
     from .models import Participant, Study, Task
 
 Json = dict[str, Any]
+# Longer than any session lives: a worker may answer after days.
+MAX_MS = 1e12
+
+AnswerFields = Mapping[str, "serializers.Field[Any, Any, Any, Any]"]
+
+
+class Milliseconds(serializers.FloatField):
+    """A time by the client's clock: a real number, whatever the client's clock did."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=MAX_MS, **options)
+
+    def to_internal_value(self, data: Any) -> float:
+        try:
+            value = super().to_internal_value(data)
+        except OverflowError:
+            value = math.inf
+        if math.isnan(value):
+            self.fail("invalid")
+        return value
+
+
+RESPONSE_MS = Milliseconds(required=False, help_text="from paint to answer, by the client's clock")
+
+
+def complete(fields: AnswerFields, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of these fields, None for optional ones that were left out."""
+    missing = [name for name, field in fields.items() if field.required and name not in payload]
+    if missing:
+        reason = str(serializers.Field.default_error_messages["required"])
+        raise InvalidAnswer(fields={name: [reason] for name in missing})
+    return {name: payload.get(name) for name in fields}
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 from django.urls import path
 
 from . import views
-from .api import events as api_events
 from .api import views as api
 
 urlpatterns = [
@@ -13,6 +12,6 @@ urlpatterns = [
     path("api/studies/<slug:slug>/sessions/", api.Join.as_view(), name="api-join"),
     path("api/sessions/<str:token>/", api.Session.as_view(), name="api-session"),
     path("api/sessions/<str:token>/answers/", api.Answers.as_view(), name="api-answers"),
-    path("api/sessions/<str:token>/events/", api_events.Events.as_view(), name="api-events"),
+    path("api/sessions/<str:token>/events/", api.Events.as_view(), name="api-events"),
     path("api/sessions/<str:token>/withdrawal/", api.Withdrawal.as_view(), name="api-withdrawal"),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from studies.api.fields import StageField
+from studies.api.views import StageField
 from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
 from studies.models import Participant, Study
 

@@ -4,6 +4,10 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
+from studies.errors import InvalidAnswer, SessionOver, StudyNotOpen
+
+from .parsers import BodyTooLarge
+
 _SESSION = {
     "code": "K7QF-2MXD",
     "study": "Two butterflies",
@@ -63,6 +67,10 @@ def example_response(name: str, value: dict[str, Any], status: int = 200) -> Ope
     return OpenApiExample(name, value=value, response_only=True, status_codes=[str(status)])
 
 
+def _state(task: dict[str, Any], **session: Any) -> dict[str, Any]:
+    return {"session": _SESSION | session, "task": task}
+
+
 JOIN = [
     example_request(
         "From Prolific", {"PROLIFIC_PID": "5f1e…", "STUDY_ID": "60aa…", "SESSION_ID": "61bb…"}
@@ -74,23 +82,18 @@ JOIN = [
     example_response("A new session", {"token": "Zk3v…", "url": "/w/Zk3v…/"}, 201),
 ]
 STATES = [
-    example_response(
-        "A memory round", {"session": _SESSION | {"stage": "memory"}, "task": _MEMORY}
-    ),
-    example_response("A teaching step", {"session": _SESSION, "task": _TEACHING}),
+    example_response("A memory round", _state(_MEMORY, stage="memory")),
+    example_response("A teaching step", _state(_TEACHING)),
     example_response(
         "An attention check of the evaluation",
-        {"session": _SESSION | {"stage": "evaluation", "stages": _IN_EVALUATION}, "task": _CHECK},
+        _state(_CHECK, stage="evaluation", stages=_IN_EVALUATION),
     ),
 ]
 EXPOSURE = [
     example_request("Start the display", {"position": 2}),
     example_response(
         "The order, once",
-        {
-            "session": _SESSION | {"stage": "memory"},
-            "task": _MEMORY | {"phase": "recall", "order": ["key", "umbrella"]},
-        },
+        _state(_MEMORY | {"phase": "recall", "order": ["key", "umbrella"]}, stage="memory"),
     ),
 ]
 ANSWERS = [
@@ -116,8 +119,7 @@ ANSWER_REPLIES = [
                 "image": _IMAGE,
                 "min_look_ms": 0,
             },
-            "session": _SESSION,
-            "task": _TEACHING | {"position": 18, "step": 6},
+            **_state(_TEACHING | {"position": 18, "step": 6}),
         },
     ),
 ]
@@ -125,9 +127,8 @@ WITHDRAWAL = [example_response("The answers would be deleted", {"deletes": True}
 WITHDRAWN = [
     example_response(
         "The session is over",
-        {
-            "session": _SESSION | {"stage": "withdrawn"},
-            "task": {
+        _state(
+            {
                 "kind": "done",
                 "outcome": "withdrawn",
                 "keeps_answers": False,
@@ -135,7 +136,8 @@ WITHDRAWN = [
                 "completion_code": None,
                 "return_url": None,
             },
-        },
+            stage="withdrawn",
+        ),
     ),
 ]
 EVENTS = [
@@ -152,15 +154,12 @@ EVENTS = [
     example_response("Kept", {"kept": 2}),
 ]
 ERRORS = {
-    400: (
-        "invalid",
-        "The answer cannot be used. Correct the fields that are named and send it again.",
-    ),
-    403: ("study_not_open", "This study is not open at the moment."),
+    400: (InvalidAnswer.code, InvalidAnswer.message),
+    403: (StudyNotOpen.code, StudyNotOpen.message),
     404: ("not_found", "There is nothing here."),
     409: ("already_answered", "This task was answered before, and that answer stands."),
-    410: ("session_over", "This session is over. Nothing more can be answered in it."),
-    413: ("too_large", "The body is too large. An answer needs less than 16 KiB."),
+    410: (SessionOver.code, SessionOver.message),
+    413: (BodyTooLarge.default_code, BodyTooLarge.default_detail),
     415: ("unsupported_media_type", "The body is not JSON."),
     429: ("throttled", "Too many sessions were started from here. Wait a minute."),
 }

@@ -14,11 +14,12 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from studies import services, stages, withdrawal
-from studies.models import Participant, Study
+from studies.events import MOST_EACH, MOST_PER_CALL, PageEvent, note_events
+from studies.models import Participant, SessionEvent, Study
+from studies.stages import Milliseconds
 
 from . import examples
 from .errors import error_body
-from .fields import StageField
 
 MAX_POSITION = 1_000_000
 
@@ -67,6 +68,18 @@ class AnswerRequest(PositionRequest):
         return fields
 
 
+class StageField(serializers.ChoiceField):
+    """Where a session is: in a stage that the settings name, or at its end."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(choices=(), **options)
+
+    def bind(self, field_name: str, parent: Any) -> None:
+        """The stages are read when they are needed, not with the module: they load the engine."""
+        self.choices = stages.labels() | {end.value: str(end.label) for end in Participant.ENDS}
+        super().bind(field_name, parent)
+
+
 class StageProgress(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
@@ -96,6 +109,35 @@ class AnswerReply(StateReply):
 class WithdrawalReply(serializers.Serializer[Any]):
     deletes = serializers.BooleanField(
         help_text="Whether a withdrawal deletes what was answered, or keeps it. Tell the worker before."
+    )
+
+
+class EventEntry(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(choices=SessionEvent.Kind.choices)
+    client_ms = Milliseconds(
+        required=False, help_text="since the page was opened, by the client's clock"
+    )
+    position = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_POSITION, help_text="the task that is shown"
+    )
+    detail = serializers.CharField(
+        required=False,
+        allow_blank=True,
+        help_text="for an error; its first 300 characters are kept",
+    )
+
+
+class EventsRequest(serializers.Serializer[Any]):
+    sent_ms = Milliseconds(
+        required=False,
+        help_text="the current time by the clock of `client_ms`, which tells how old the events are",
+    )
+    events = EventEntry(many=True, help_text=f"the first {MOST_PER_CALL} are kept")
+
+
+class EventsReply(serializers.Serializer[Any]):
+    kept = serializers.IntegerField(
+        help_text=f"how many were kept; a session keeps {MOST_EACH}, and a finished one keeps none"
     )
 
 
@@ -197,3 +239,20 @@ class Withdrawal(APIView):
         """Leave the study for good. Again is a no-op; a session that has ended otherwise cannot be left."""
         participant = withdrawal.withdraw(participant_or_404(token))
         return Response(services.session_state(participant))
+
+
+class Events(APIView):
+    @extend_schema(
+        operation_id="note_events",
+        request=EventsRequest,
+        responses={200: EventsReply, **error_responses(400, 404, 413, 415)},
+        examples=examples.EVENTS,
+    )
+    def post(self, request: Request, token: str) -> Response:
+        """Report events on the page. Nothing depends on them: those beyond the limit are silently dropped."""
+        participant = participant_or_404(token)
+        form = EventsRequest(data=request.data)
+        form.is_valid(raise_exception=True)
+        reported = [PageEvent(**entry) for entry in form.validated_data["events"]]
+        sent_ms = form.validated_data.get("sent_ms")
+        return Response({"kept": note_events(participant, reported, sent_ms)})

@@ -13,10 +13,9 @@ from django.utils import timezone
 
 from .. import stages
 from ..keys import new_seed, new_token
-from ..texts import tidy
 from .datasets import Dataset
 from .sharing import StudyQuerySet
-from .versions import Versioned
+from .versions import Versioned, tidy
 
 
 class Study(Versioned, models.Model):

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from .studies import Study
 
 
+def tidy(text: str) -> str:
+    """One kind of line end, so that the same words are the same text.
+
+    Browsers send other line ends than files have, and both may end in blank lines.
+    """
+    return "\n".join(text.splitlines()).strip()
+
+
 def configuration_hash(configuration: dict[str, Any]) -> str:
     """One hash for one content, whatever the order in which it was written."""
     text = json.dumps(configuration, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

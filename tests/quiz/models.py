@@ -5,9 +5,8 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
-from studies.answers import RESPONSE_MS
 from studies.models import Participant, Task
-from studies.stages import Current, Json, Recorded, Stage, Taken
+from studies.stages import RESPONSE_MS, Current, Json, Recorded, Stage, Taken
 
 QUESTIONS = ("How old is the universe?", "How many legs has a spider?")
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studies.models import StudyVersion
-from studies.texts import tidy
+from studies.models.versions import tidy
 from tests.admin_form import form_values
 from tests.builders import make_participant, make_study
 

@@ -6,19 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from .. import tracking
 from ..arrays import FloatArray
 from ..exemplar import exemplar_models, exemplar_probability
 from ..history import Past, Shown
 from ..pool import Pool
-from ..tracking import (
-    RULED_OUT,
-    Assumptions,
-    Posterior,
-    expected_answer,
-    expected_slope,
-    follow,
-    predicted_answers,
-)
 from .base import Explanation, Fact, Interval, Judgement, Teacher
 
 # A Gaussian lies within this many standard deviations nine times out of ten.
@@ -90,20 +82,22 @@ class Tracked(Teacher):
         "to the target concept."
     )
 
-    assumptions: Assumptions = field(default_factory=Assumptions)
+    assumptions: tracking.Assumptions = field(default_factory=tracking.Assumptions)
 
     def default_window(self) -> int:
         """JEDI's: twice the number of examples that the learner remembers."""
         return int(2 / (1 - self.beta) + 0.5)
 
-    def posterior(self, pool: Pool, history: Sequence[Shown]) -> Posterior:
+    def posterior(self, pool: Pool, history: Sequence[Shown]) -> tracking.Posterior:
         """What a history tells about the learner."""
         return self._follow(pool, Past.read(history, pool.n))
 
     def predicted_answers(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
         """P(+1) before each answer of a history (t−1,), whichever teacher chose its examples."""
         past = Past.read(history, pool.n)
-        return predicted_answers(pool, past, self.beta, self.learning_rate, self.assumptions)
+        return tracking.predicted_answers(
+            pool, past, self.beta, self.learning_rate, self.assumptions
+        )
 
     def estimate(self, pool: Pool, past: Past) -> FloatArray:
         """p over all models, guesses included."""
@@ -119,7 +113,7 @@ class Tracked(Teacher):
         belief, diversity, usefulness = self._by_concept(pool, past, posterior)
         scores = diversity - usefulness
         parts: tuple[FloatArray | None, FloatArray | None] = diversity, usefulness
-        if weight >= RULED_OUT:
+        if weight >= tracking.RULED_OUT:
             p = models.predict(pool)
             belief = (1 - weight) * belief + weight * self._with_guesses(p)
             if weight > 0.5:
@@ -129,7 +123,7 @@ class Tracked(Teacher):
         )
 
     def _explain(
-        self, posterior: Posterior, belief: FloatArray, weight: float
+        self, posterior: tracking.Posterior, belief: FloatArray, weight: float
     ) -> TrackedExplanation:
         """What the teacher found out, from p with its interval (3, n) and the weight of exemplar learners."""
         return TrackedExplanation(
@@ -144,7 +138,7 @@ class Tracked(Teacher):
         )
 
     def _by_concept(
-        self, pool: Pool, past: Past, posterior: Posterior
+        self, pool: Pool, past: Past, posterior: tracking.Posterior
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """p with its interval (3, n), diversity and usefulness (n,) for a learner with a concept."""
         eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
@@ -160,8 +154,8 @@ class Tracked(Teacher):
         judgement = self.judge(pool, past)
         return replace(judgement, scores=np.zeros(pool.n), diversity=None, usefulness=None)
 
-    def _follow(self, pool: Pool, past: Past) -> Posterior:
-        return follow(pool, past, self.beta, self.learning_rate, self.assumptions)
+    def _follow(self, pool: Pool, past: Past) -> tracking.Posterior:
+        return tracking.follow(pool, past, self.beta, self.learning_rate, self.assumptions)
 
 
 def _typical_errors(pool: Pool, p: FloatArray) -> FloatArray:
@@ -170,7 +164,7 @@ def _typical_errors(pool: Pool, p: FloatArray) -> FloatArray:
     return np.asarray(-wrong * np.maximum(pool.agreement, 0.0))
 
 
-def _blocks(pool: Pool, posterior: Posterior) -> Iterator["_Block"]:
+def _blocks(pool: Pool, posterior: tracking.Posterior) -> Iterator["_Block"]:
     for first in range(0, pool.n, BLOCK):
         yield _Block(pool, posterior, slice(first, first + BLOCK))
 
@@ -182,7 +176,7 @@ class _Block:
     (k,): `variances` of xᵀw, `ties` Cov(xᵀw, xᵀv). `wanted` (k,) is xᵀw*.
     """
 
-    def __init__(self, pool: Pool, posterior: Posterior, rows: slice) -> None:
+    def __init__(self, pool: Pool, posterior: tracking.Posterior, rows: slice) -> None:
         self.posterior = posterior
         self.labels, self.squared_norms = pool.labels[rows], pool.squared_norms[rows]
         products = pool.features[rows] @ np.vstack([posterior.shown, pool.target]).T
@@ -191,8 +185,8 @@ class _Block:
         beyond = posterior.remainder * self.squared_norms
         self.variances = np.maximum(beyond + _squares(shown, posterior.spread), 0.0)
         self.ties = _squares(shown, posterior.tie)
-        leans = expected_answer(self.means, self.variances[:, None])
-        self.slopes = expected_slope(leans, self.variances[:, None])
+        leans = tracking.expected_answer(self.means, self.variances[:, None])
+        self.slopes = tracking.expected_slope(leans, self.variances[:, None])
         self.pulls = (self.labels[:, None] - leans) / 2
 
     def judge(self, eta: FloatArray) -> FloatArray:
@@ -202,7 +196,7 @@ class _Block:
     def lean(self) -> FloatArray:
         """2E[p] − 1 over all models, for answers as firm as theirs, shape (k,)."""
         firmness = self.posterior.bank.firmness
-        leans = expected_answer(self.means, self.variances[:, None], firmness)
+        leans = tracking.expected_answer(self.means, self.variances[:, None], firmness)
         return np.asarray(leans @ self.posterior.weights)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
