@@ -68,23 +68,19 @@ class EvaluationStage(LabelStage):
         return Taken(feedback=None, is_last=plan.item == self.total(participant))
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        this = (
-            EvaluationItem.objects.of(participant)
-            .filter(position=position, answered_at__isnull=False)
-            .first()
-        )
+        this = EvaluationItem.objects.of(participant).answered(position)
         return Recorded({"label": this.answer}, feedback=None) if this else None
 
     def finish(self, participant: Participant) -> None:
         """Leaves the accuracies and the teaching gain on the participant's row."""
         steps = TeachingStep.objects.of(participant).values_list("example_id", "is_correct")
         showings = [(example, bool(is_right)) for example, is_right in steps]
-        items = (
-            EvaluationItem.objects.of(participant).counted().values_list("is_correct", flat=True)
-        )
+        items = EvaluationItem.objects.of(participant).counted()
         participant.unique_examples = len({example for example, _ in showings})
         participant.first_seen_accuracy = metrics.accuracy(metrics.first_seen(showings))
-        participant.evaluation_accuracy = metrics.accuracy([bool(is_right) for is_right in items])
+        participant.evaluation_accuracy = metrics.accuracy(
+            [bool(is_right) for is_right in items.values_list("is_correct", flat=True)]
+        )
         participant.teaching_gain = metrics.teaching_gain(
             participant.evaluation_accuracy, participant.first_seen_accuracy
         )
@@ -112,10 +108,9 @@ def size_problems(study: Study) -> dict[str, str]:
             "evaluation_size": "Choose an even number: half of the images come from each class."
         }
     needed = study.evaluation_size // 2
+    images = study.dataset.examples.filter(split=Example.Split.EVALUATION)
     for label in (-1, 1):
-        available = study.dataset.examples.filter(
-            split=Example.Split.EVALUATION, label=label
-        ).count()
+        available = images.filter(label=label).count()
         if available < needed:
             return {
                 "evaluation_size": f"{study.dataset} has {available} evaluation images of "
@@ -152,11 +147,10 @@ def draw_images(participant: Participant) -> list[int]:
     study = participant.study_as_joined
     rng = generator(participant, "evaluation", 0)
     half = study.evaluation_size // 2
+    images = study.dataset.examples.filter(split=Example.Split.EVALUATION).order_by("pk")
     drawn: list[int] = []
     for label in (-1, 1):
-        rows = study.dataset.examples.filter(split=Example.Split.EVALUATION, label=label).order_by(
-            "pk"
-        )
+        rows = images.filter(label=label)
         drawn.extend(rng.choice(list(rows.values_list("pk", flat=True)), size=half, replace=False))
     return [int(example) for example in rng.permutation(drawn)]
 

@@ -1,5 +1,7 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
+from itertools import chain
+
 from django.db.models import Max
 from django.db.models.functions import Greatest
 from django.urls import reverse
@@ -47,10 +49,9 @@ class MemoryStage(Stage):
         return {}
 
     def begin(self, participant: Participant) -> None:
-        trial = PRACTICE if participant.study_as_joined.memory_practice else 1
-        new_round(
-            participant, participant.position, trial, participant.study_as_joined.memory_min_length
-        )
+        study = participant.study_as_joined
+        trial = PRACTICE if study.memory_practice else 1
+        new_round(participant, participant.position, trial, study.memory_min_length)
 
     def total(self, participant: Participant) -> int:
         return participant.study_as_joined.memory_trials
@@ -64,9 +65,8 @@ class MemoryStage(Stage):
         if this.exposed_at is None:
             raise NotShown
         if sorted(answer["order"]) != sorted(this.pictures):
-            raise InvalidAnswer(
-                fields={"order": ["Name each of this round's images exactly once."]}
-            )
+            problem = "Name each of this round's images exactly once."
+            raise InvalidAnswer(fields={"order": [problem]})
         return this
 
     def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> Taken:
@@ -115,10 +115,8 @@ class MemoryStage(Stage):
     def picture(self, participant: Participant, key: str) -> Picture | None:
         if key not in pictograms.NAMES:
             return None
-        rounds = MemoryRound.objects.filter(participant=participant).values_list(
-            "pictures", flat=True
-        )
-        if not any(key in pictures for pictures in rounds):
+        rounds = MemoryRound.objects.filter(participant=participant)
+        if not any(key in pictures for pictures in rounds.values_list("pictures", flat=True)):
             return None
         return Picture(pictograms.svg(key), "image/svg+xml")
 
@@ -138,10 +136,8 @@ def next_round(this: MemoryRound) -> tuple[int, int] | None:
 def new_round(participant: Participant, position: int, trial: int, length: int) -> MemoryRound:
     """Writes a round: pictures that did not come in its trial yet, and the order in which they come back."""
     rng = generator(participant, "memory", position)
-    earlier = MemoryRound.objects.filter(participant=participant, trial=trial).values_list(
-        "pictures", flat=True
-    )
-    used = {name for pictures in earlier for name in pictures}
+    earlier = MemoryRound.objects.filter(participant=participant, trial=trial)
+    used = set(chain.from_iterable(earlier.values_list("pictures", flat=True)))
     fresh = [name for name in pictograms.NAMES if name not in used]
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
     study = participant.study_as_joined

@@ -28,14 +28,10 @@ class LabelStage(Stage):
         """The name of a class is turned into −1 or +1 once, here."""
         answer = super().read(participant, payload)
         dataset = participant.study_as_joined.dataset
-        if answer["label"] not in (dataset.negative_class, dataset.positive_class):
-            raise InvalidAnswer(
-                fields={
-                    "label": [
-                        f"There is no such class. Answer {dataset.negative_class!r} or {dataset.positive_class!r}."
-                    ]
-                }
-            )
+        classes = dataset.negative_class, dataset.positive_class
+        if answer["label"] not in classes:
+            problem = f"There is no such class. Answer {classes[0]!r} or {classes[1]!r}."
+            raise InvalidAnswer(fields={"label": [problem]})
         return answer | {"label": int(dataset.label_of(answer["label"]))}
 
 

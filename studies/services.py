@@ -235,12 +235,8 @@ def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> 
     participant.position += 1
     participant.last_seen_at = timezone.now()
     # Only what an answer changes is saved: a researcher's decision in the meantime stands.
-    changed = (
-        "position",
-        "last_seen_at",
-        *(_leave(participant, stage, taken) if taken.is_last else ()),
-    )
-    participant.save(update_fields=changed)
+    changed = _leave(participant, stage, taken) if taken.is_last else ()
+    participant.save(update_fields=("position", "last_seen_at", *changed))
     if participant.stage == Participant.Stage.DONE:
         session_finished.send(sender=Participant, participant=participant)
     return taken

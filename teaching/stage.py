@@ -71,11 +71,7 @@ class TeachingStage(LabelStage):
         return Taken(shown, is_last=plan.following is None, current=current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        this = (
-            TeachingStep.objects.of(participant)
-            .filter(position=position, answered_at__isnull=False)
-            .first()
-        )
+        this = TeachingStep.objects.of(participant).answered(position)
         return Recorded({"label": this.answer}, feedback(participant, this)) if this else None
 
     def reached(self) -> Q:

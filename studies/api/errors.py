@@ -30,18 +30,16 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
         case SessionError():
             return Response(error_body(error.code, error.message, error.fields), error.status)
         case exceptions.ValidationError():
-            return Response(
-                error_body(InvalidAnswer.code, InvalidAnswer.message, _by_field(error.detail)),
-                error.status_code,
-            )
+            fields = error.detail if isinstance(error.detail, dict) else {"body": error.detail}
+            invalid = error_body(InvalidAnswer.code, InvalidAnswer.message, fields)
+            return Response(invalid, error.status_code)
         case exceptions.ParseError():
             return Response(error_body("invalid", "The body is not valid JSON."), error.status_code)
         case exceptions.APIException():
             return _framework_reply(error)
         case Http404() | PermissionDenied():
-            return Response(
-                error_body("not_found", "There is nothing here."), status.HTTP_404_NOT_FOUND
-            )
+            missing = error_body("not_found", "There is nothing here.")
+            return Response(missing, status.HTTP_404_NOT_FOUND)
         case OperationalError() if is_busy(error):
             logger.warning("the database did not answer in time", exc_info=error)
             busy = error_body(
@@ -64,10 +62,6 @@ def is_busy(error: OperationalError) -> bool:
     # Postgres says nothing more when it could not even be reached.
     state = getattr(cause, "sqlstate", None) or CONNECTION_EXCEPTION
     return state.startswith(WORTH_WAITING_FOR)
-
-
-def _by_field(detail: Any) -> dict[str, Any]:
-    return detail if isinstance(detail, dict) else {"body": detail}
 
 
 def _framework_reply(error: exceptions.APIException) -> Response:

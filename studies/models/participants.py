@@ -187,10 +187,8 @@ class Participant(models.Model):
     @property
     def classes(self) -> list[str]:
         """The two class names in the order of this participant's buttons, counterbalanced by the seed."""
-        names = [
-            self.study_as_joined.dataset.negative_class,
-            self.study_as_joined.dataset.positive_class,
-        ]
+        dataset = self.study_as_joined.dataset
+        names = [dataset.negative_class, dataset.positive_class]
         return names if self.seed % 2 else names[::-1]
 
     @property

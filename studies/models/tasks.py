@@ -48,6 +48,10 @@ class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
         """The tasks at these positions; there is at least one."""
         return self.filter(position__in=positions).at_least_one()
 
+    def answered(self, position: int) -> AnyLabelTask | None:
+        """The task at a position, if it has been answered."""
+        return self.filter(position=position, answered_at__isnull=False).first()
+
     def at_least_one(self) -> list[AnyLabelTask]:
         rows = list(self)
         if not rows:

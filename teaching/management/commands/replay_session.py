@@ -39,11 +39,6 @@ class Command(BaseCommand):
 
 def describe(step: ReplayedStep) -> str:
     stored = step.stored
-    verdict = (
-        "same"
-        if step.matches
-        else f"DIFFERS: now image {step.choice.example}, p {step.choice.p:.6f}"
-    )
-    return (
-        f"step {stored.step:>3}  image {stored.example.pool_index:>5}  p {stored.p:.6f}  {verdict}"
-    )
+    now = f"DIFFERS: now image {step.choice.example}, p {step.choice.p:.6f}"
+    then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  p {stored.p:.6f}"
+    return f"{then}  {'same' if step.matches else now}"
