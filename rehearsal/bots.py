@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -50,25 +51,16 @@ class FeatureLookup:
         return {image_key(who, Example(key=key)): x for key, x in self.features.items()}
 
 
+@dataclass
 class Bot:
     """Takes one session from the link to the last page, or leaves on the way."""
 
-    def __init__(
-        self,
-        client: Client,
-        worker: SimulatedWorker,
-        features: FeatureLookup,
-        *,
-        is_paced: bool = False,
-        sleep: Callable[[float], object] = time.sleep,
-        before_each_request: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.client = client
-        self.worker = worker
-        self.features = features
-        self.is_paced = is_paced
-        self.sleep = sleep
-        self.before_each_request = before_each_request
+    client: Client
+    worker: SimulatedWorker
+    features: FeatureLookup
+    is_paced: bool = False
+    sleep: Callable[[float], object] = time.sleep
+    before_each_request: Callable[[], None] = lambda: None
 
     def take_part(self, slug: str, invitation: str) -> bool:
         """The whole session; whether the bot stayed to its end."""

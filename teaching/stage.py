@@ -1,7 +1,5 @@
 """Module 2: the teacher picks an image, the worker answers, the true label is shown."""
 
-from dataclasses import dataclass
-
 from django.db.models import Q
 from django.utils import timezone
 
@@ -15,13 +13,8 @@ from .assignment import assign
 from .engine import TEACHERS
 from .models import TeachingStep
 
-
-@dataclass(frozen=True)
-class Plan:
-    """The answered step and the one that follows it, None after the last."""
-
-    answered: TeachingStep
-    following: TeachingStep | None
+# The answered step and the one that follows it, None after the last.
+Plan = tuple[TeachingStep, TeachingStep | None]
 
 
 class TeachingStage(LabelStage):
@@ -58,17 +51,18 @@ class TeachingStage(LabelStage):
         *_, this = steps = TeachingStep.objects.of(participant).at_least_one()
         this.take_answer(answer["label"], answer["response_ms"])
         if this.step == participant.teaching_steps:
-            return Plan(this, following=None)
-        return Plan(this, services.next_step(participant, this.position + 1, pools.history(steps)))
+            return this, None
+        return this, services.next_step(participant, this.position + 1, pools.history(steps))
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
-        plan.answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
-        if plan.following:
-            plan.following.created_at = timezone.now()
-            plan.following.save(force_insert=True)
-        shown = feedback(participant, plan.answered)
-        current = describe(participant, plan.following, shown) if plan.following else None
-        return Taken(shown, is_last=plan.following is None, current=current)
+        answered, following = plan
+        answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
+        if following:
+            following.created_at = timezone.now()
+            following.save(force_insert=True)
+        shown = feedback(participant, answered)
+        current = describe(participant, following, shown) if following else None
+        return Taken(shown, is_last=following is None, current=current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = TeachingStep.objects.of(participant).answered(position)
