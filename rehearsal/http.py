@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
@@ -15,6 +15,7 @@ TIMEOUT_SECONDS = 60
 TRIES = 5
 # Too many requests, or a server that is starting.
 RETRYABLE = {429, 502, 503, 504}
+LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 Json = dict[str, Any]
 
@@ -32,9 +33,10 @@ class Client:
             raise ServerError(
                 f"{address!r} is not the address of a server. Write http://127.0.0.1:8000"
             )
-        self.connection = connection_to(self.parts)
+        kind = HTTPSConnection if self.parts.scheme == "https" else HTTPConnection
+        self.connection = kind(self.parts.hostname, self.parts.port, timeout=TIMEOUT_SECONDS)
         self.headers = {"Content-Type": "application/json"}
-        if not is_loopback(self.parts):
+        if self.parts.hostname not in LOOPBACK:
             # Behind a proxy the server knows itself under its public name only.
             public = urlsplit(settings.JEDI_PUBLIC_URL)
             self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
@@ -66,15 +68,6 @@ class Client:
 
     def close(self) -> None:
         self.connection.close()
-
-
-def connection_to(parts: SplitResult) -> HTTPConnection:
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    return kind(parts.hostname or "", parts.port, timeout=TIMEOUT_SECONDS)
-
-
-def is_loopback(parts: SplitResult) -> bool:
-    return parts.hostname in {"127.0.0.1", "localhost", "::1"}
 
 
 class Session:

@@ -32,12 +32,6 @@ BOTS_AT_ONCE = 4
 PACED_BOTS_AT_ONCE = 32
 
 
-def enqueue(rehearsal: Rehearsal) -> None:
-    """Hands a rehearsal to the background worker."""
-    rehearsal.save()
-    rehearsal.enqueue()
-
-
 def run(rehearsal: Rehearsal, *, address: str = "", progress: Progress = lambda _: None) -> None:
     """Carries out a rehearsal, unless another worker does. Its row says what went wrong."""
     if rehearsal.claim():

@@ -58,8 +58,6 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
 
 def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
     """Hands a rehearsal or a forecast to the background worker."""
-    from rehearsal import services
-
     form = RehearsalForm(request.POST)
     if not form.is_valid():
         messages.error(
@@ -70,7 +68,7 @@ def start(request: HttpRequest, study: Study, kind: str) -> HttpResponseBase:
     else:
         form.instance.study, form.instance.kind = study, kind
         form.instance.created_by = request.user
-        services.enqueue(form.instance)
+        form.save().enqueue()
     return redirect(address(study, "rehearsal"))
 
 
