@@ -1,1 +1,1 @@
-"""The page of results."""
+"""The pages of results and of the model check."""
