@@ -9,8 +9,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
-from desk.models import AccessToken
-from desk.models.tokens import digest_of
+from desk.models import AccessToken, digest_of
 from studies import audit
 from studies.models import AuditEntry
 

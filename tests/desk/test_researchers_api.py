@@ -14,8 +14,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, Phase
 
 from desk.api.access import ResearcherThrottle
-from desk.models import AccessToken
-from desk.models.tokens import digest_of
+from desk.models import AccessToken, digest_of
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.people import browser_of, make_researcher, share

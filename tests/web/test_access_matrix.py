@@ -20,8 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from datasets.models import Import
 from desk.base.pages import Page
-from desk.models import AccessToken
-from desk.models.tokens import digest_of
+from desk.models import AccessToken, digest_of
 from desk.pages import PAGES
 from studies import audit
 from studies.models import AuditEntry

@@ -1,0 +1,180 @@
+"""What the desk keeps beside the studies themselves: decisions, payments, access tokens and webhook deliveries."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from jobs.models import claim
+from studies.keys import new_key
+from studies.models import Participant, Study
+
+
+class Decision(models.Model):
+    """That a participant was excluded, or included again, and why. Written once; the newest one stands."""
+
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="decisions")
+    excludes = models.BooleanField()
+    reason = models.CharField(max_length=400)
+    at = models.DateTimeField(default=timezone.now)
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    actor_name = models.CharField(max_length=150)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        verb = "excluded" if self.excludes else "included again"
+        return f"{self.participant_id} {verb}: {self.reason}"
+
+
+class PaymentQuerySet(models.QuerySet["Payment"]):
+    def of_study(self, study: Study) -> PaymentQuerySet:
+        return self.filter(participant__study=study)
+
+    def standing(self) -> PaymentQuerySet:
+        """Those that have not been undone."""
+        return self.filter(undone_at=None)
+
+
+class Payment(models.Model):
+    """That a participant was paid a bonus. A payment that was recorded by mistake is undone, never removed."""
+
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="payments")
+    act = models.CharField(
+        max_length=24, default=new_key, help_text="Payments that were recorded together share it."
+    )
+    amount = models.DecimalField(max_digits=8, decimal_places=2)
+    currency = models.CharField(max_length=3)
+    recorded_at = models.DateTimeField(default=timezone.now)
+    recorded_by = models.CharField(max_length=150)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.CharField(max_length=150, blank=True)
+
+    objects = PaymentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-recorded_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["participant"],
+                condition=Q(undone_at=None),
+                name="nobody_is_paid_twice",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participant_id}: {self.currency} {self.amount}"
+
+
+# "Last used" is for finding forgotten tokens: it need not be written at every request.
+LAST_USED_STEP = timedelta(minutes=1)
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a secret. It is 32 random bytes, which no table of hashes can hold."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
+    def visible_to(self, user: Any) -> AccessTokenQuerySet:
+        return self if user.is_superuser else self.filter(user=user.pk)
+
+    def for_secret(self, secret: str) -> AccessTokenQuerySet:
+        """The token of this secret, if it is one and still good."""
+        rows = self.filter(digest=digest_of(secret), revoked_at=None)
+        return rows.filter(user__is_active=True, user__is_staff=True).select_related("user")
+
+
+class AccessToken(models.Model):
+    """A key to the API that acts for one researcher. Only its digest is kept."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.CASCADE, editable=False, related_name="access_tokens"
+    )
+    name = models.CharField(
+        max_length=80, help_text="What it is for, for example: the lab's nightly download."
+    )
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField("made", default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField("last used", null=True, blank=True, editable=False)
+    revoked_at = models.DateTimeField("revoked", null=True, blank=True, editable=False)
+
+    objects = AccessTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def new_secret() -> str:
+        # Its beginning says what it is to whoever finds one where it should not be.
+        return "jedi_" + secrets.token_urlsafe(32)
+
+    def touch(self) -> None:
+        now = timezone.now()
+        if self.last_used_at is None or now - self.last_used_at > LAST_USED_STEP:
+            AccessToken.objects.filter(pk=self.pk).update(last_used_at=now)
+
+    def revoke(self) -> None:
+        """A token that was revoked already keeps its time."""
+        AccessToken.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+class WebhookQuerySet(models.QuerySet["WebhookDelivery"]):
+    def due(self) -> WebhookQuerySet:
+        return self.filter(state=WebhookDelivery.State.WAITING, next_try_at__lte=timezone.now())
+
+
+class WebhookDelivery(models.Model):
+    """One message of a study. Stored together with what it reports, so that none is ever lost."""
+
+    class Event(models.TextChoices):
+        FINISHED = "session.finished", "a participant finished"
+        TEST = "test", "test"
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        SENT = "sent", "received"
+        FAILED = "failed", "given up"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="webhook_deliveries")
+    participant = models.ForeignKey(
+        Participant, models.CASCADE, null=True, blank=True, related_name="webhook_deliveries"
+    )
+    event = models.CharField(max_length=20, choices=Event)
+    body = models.TextField(help_text="The JSON that is sent, byte for byte the same at every try.")
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    tries = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(default=timezone.now)
+    tried_at = models.DateTimeField(null=True, blank=True)
+    answer = models.CharField(max_length=200, blank=True, help_text="What came of the last try.")
+
+    objects = WebhookQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "webhook deliveries"
+        ordering = ["-created_at", "-pk"]
+        indexes = [models.Index(fields=["state", "next_try_at"], name="deliveries_by_next_try")]
+
+    def __str__(self) -> str:
+        return f"{self.event} {self.pk} ({self.state})"
+
+    def settle(self, **fields: Any) -> None:
+        """Writes the outcome of a try, unless another worker has begun the next one meanwhile."""
+        this_try = WebhookDelivery.objects.filter(state=self.State.WAITING, tries=self.tries)
+        claim(this_try, self, **fields)
+        for name, value in fields.items():
+            setattr(self, name, value)
