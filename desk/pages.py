@@ -7,6 +7,7 @@ server loads ahead follow from the `Page` itself.
 from desk.base.pages import AdminPage, Page
 from desk.connections import page as connections
 from desk.downloads import page as downloads
+from desk.modelcheck import page as modelcheck
 from desk.monitor import page as monitor
 from desk.participants import admin as participants
 from desk.payment import page as payment
@@ -27,6 +28,7 @@ PAGES: tuple[AdminPage | Page, ...] = (
     *monitor.PAGES,
     *participants.PAGES,
     *results.PAGES,
+    *modelcheck.PAGES,
     *quality.PAGES,
     *payment.PAGES,
     *downloads.PAGES,

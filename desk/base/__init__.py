@@ -1,1 +1,1 @@
-"""What the desk's pages share: the page itself, filter links and cells."""
+"""What the desk's pages share: the page itself, filter links and figure files."""

@@ -1,1 +1,1 @@
-"""The pages of results and of the model check."""
+"""The page of results."""

@@ -1,0 +1,26 @@
+"""A figure of a page as a file."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import Http404, HttpResponse
+
+from studies.models import Study
+
+
+def figure_file(
+    study: Study,
+    figures: Mapping[str, Callable[[Any], Any]],
+    key: str,
+    form: str,
+    numbers: Callable[[], Any],
+) -> HttpResponse:
+    """SVG or PDF, or the numbers behind it as CSV. They are computed only for figures that exist."""
+    from analysis.results.figures import FORMS
+
+    if key not in figures or form not in FORMS:
+        raise Http404
+    content = figures[key](numbers()).file(form)
+    response = HttpResponse(content, content_type=FORMS[form])
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
+    return response
