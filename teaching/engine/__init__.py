@@ -29,8 +29,8 @@ from .learners.people import (
 from .pool import Pool
 from .teachers import TEACHERS, make_teacher, teach
 from .teachers.base import Choice, Explanation, Teacher
-from .teachers.jedi import OmniscientJEDI
-from .teachers.rt import SGD
+from .teachers.omniscient import OmniscientJEDI
+from .teachers.sgd import SGD
 from .teachers.tracked import Tracked
 from .tracking import Assumptions
 

@@ -10,7 +10,8 @@ from ..learners.paper import Learner, LearningRate
 from ..pool import Pool
 from .base import Teacher
 from .eer import EER
-from .jedi import IMT, JEDI
+from .imt import IMT
+from .jedi import JEDI
 from .rt import RT
 from .tracked import Tracked
 

@@ -1,14 +1,13 @@
-"""The paper's JEDI with the harmonic estimate (Algorithm 2) and with an omniscient teacher (Algorithm 1), and IMT."""
+"""JEDI with the harmonic estimate (Algorithm 2 of the paper)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit
 
 from ..arrays import FloatArray
 from ..history import Past
-from ..learners.paper import SimulatedLearner, error_probability
+from ..learners.paper import error_probability
 from ..pool import Pool
 from .base import Judgement, Teacher
 
@@ -52,60 +51,6 @@ class JEDI(Teacher):
         learner_losses = -np.log1p(-f)
         usefulness = 2 * eta * (learner_losses - pool.target_losses)
         return Judgement(p, diversity - usefulness, diversity, usefulness)
-
-
-@dataclass(frozen=True, kw_only=True)
-class IMT(JEDI):
-    """The learner without a memory (Liu et al. 2017): JEDI with β = 0, whatever the β of the learner it teaches."""
-
-    name: ClassVar[str] = "imt"
-    title: ClassVar[str] = "IMT"
-    description: ClassVar[str] = (
-        "Iterative machine teaching: chooses as JEDI does, but for a worker who keeps nothing in memory (β = 0)."
-    )
-    is_reference: ClassVar[bool] = False
-    length_follows_memory: ClassVar[bool] = False
-
-    def memory(self) -> float:
-        """No memory."""
-        return 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class OmniscientJEDI(Teacher):
-    """Algorithm 1, for experiments: reads the concept and momentum of the simulated learner that it teaches.
-
-    With a = y f x, or the negative gradient of whatever loss the learner has, the objective
-    ‖w_t − w*‖² is, less what does not depend on the candidate,
-
-        η² (‖a‖² − 2⟨a, β v_{t−1} + (w* − w_{t−1})/η⟩).
-
-    A choice depends on the state of the learner too; the plain argmin from the first step on is
-    the default.
-    """
-
-    name: ClassVar[str] = "omniscient"
-    title: ClassVar[str] = "Omniscient JEDI"
-    description: ClassVar[str] = "Weighs as JEDI does, but reads the mind of a simulated learner."
-
-    learner: SimulatedLearner
-    cold_start: int = 0
-
-    def estimate(self, pool: Pool, past: Past) -> FloatArray:
-        """The learner's own p."""
-        return expit(pool.features @ self.learner.concept)
-
-    def judge(self, pool: Pool, past: Past) -> Judgement:
-        """Score every example by the exact objective of Algorithm 1."""
-        eta = self.learning_rate(len(past) + 1)
-        margins = pool.features @ self.learner.concept
-        pull = -self.learner.slopes(margins, pool.labels)
-        diversity = pull**2 * pool.squared_norms
-        diversity -= 2 * self.beta * pull * (pool.features @ self.learner.momentum)
-        way = pool.target - self.learner.concept
-        usefulness = 2 * eta * pull * (pool.features @ way)
-        diversity *= eta**2
-        return Judgement(self.estimate(pool, past), diversity - usefulness, diversity, usefulness)
 
 
 def estimated_momentum(pool: Pool, past: Past, beta: float) -> FloatArray:
