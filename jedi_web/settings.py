@@ -57,7 +57,6 @@ INSTALLED_APPS = [
     "jobs",
     "desk",
     "datasets",
-    "demo",
     "rehearsal",
     "reproduction",
 ]

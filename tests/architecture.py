@@ -40,12 +40,11 @@ LAYERS: dict[str, set[str]] = {
         "analysis.stats", "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck",
         "rehearsal",
     },
-    "demo": {"jobs", "studies", "datasets"},
     "reproduction": {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts", "analysis.modelcheck",
     },
-    "jedi_web": {"jobs", "desk", "demo"},
+    "jedi_web": {"jobs", "desk", "datasets"},
 }  # fmt: skip
 
 

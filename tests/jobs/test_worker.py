@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.datasets.imports import npz_files, source_folder
+from tests.datasets.made_imports import npz_files, source_folder
 
 from .real import children_of, fall_silent, finish_work, is_alive, start_worker, until, write
 

@@ -9,8 +9,8 @@ import pytest
 from django.test import Client
 from PIL import Image
 
-from demo import butterflies
-from demo.collection import SEED
+from datasets.demo import butterflies
+from datasets.demo.collection import SEED
 from evaluation.models import EvaluationItem
 from studies.labels import image_key
 from teaching.models import TeachingStep

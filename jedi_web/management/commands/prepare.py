@@ -10,7 +10,7 @@ from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
-from demo.services import load_demo
+from datasets.demo.services import load_demo
 from desk.access.roles import password_link
 
 
