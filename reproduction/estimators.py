@@ -1,4 +1,4 @@
-"""Past the paper: does it pay to track what a learner believes, and for whom?"""
+"""Beyond the paper: does it pay to track what a learner believes, and for whom?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Estimators(TaughtExperiment):
     """
 
     name: ClassVar[str] = "estimators"
-    title: ClassVar[str] = "Past the paper: a teacher that tracks what the learner believes"
+    title: ClassVar[str] = "Beyond the paper: a teacher that tracks what the learner believes"
 
     conviction: float = 0.1
     kinds: tuple[str, ...] = tuple(kind.name for kind in KINDS)

@@ -296,9 +296,9 @@ def _calibration(
     ]
     return Figure(
         calibration_plot(f"Calibration, {words}", arms),
-        "All kinds of learners together: their next answer, and the whole pool. What was predicted across, what came "
-        "upward; on the dashed line the two agree. Intervals are of single answers; the examples of a pool are not "
-        "independent and have none.",
+        "All kinds of learners together: their next answer, and the whole pool. Predicted probabilities are on the "
+        "horizontal axis, observed shares on the vertical; on the dashed line the two agree. Intervals are of single "
+        "answers; the examples of a pool are not independent and have none.",
         Data(
             f"estimators-{material.slug}-calibration-{teacher}",
             ["estimator", "predicted", "observed", "n"],

@@ -85,7 +85,7 @@ class Experiment(ABC):
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
-            raise BadExperiment(f"{self.seeds} runs of a condition say nothing; give 1 or more.")
+            raise BadExperiment(f"Every condition needs at least 1 run; {self.seeds} were asked for.")
 
     @staticmethod
     @abstractmethod

@@ -48,7 +48,7 @@ class Humans(TaughtExperiment):
         )
         parser.add_argument("--span", type=float, help="mean memory span n̄ (5.5)")
         parser.add_argument("--guess", type=float, help="share of answers that are guessed (0)")
-        parser.add_argument("--lapse", type=float, help="share of answers that slip (0.02)")
+        parser.add_argument("--lapse", type=float, help="share of answers that are slips (0.02)")
 
     def cells(self) -> Sequence[str]:
         return [cell_of(one.title, arm) for one in self.materials for arm in ARMS]

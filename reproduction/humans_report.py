@@ -172,7 +172,7 @@ def _gain_figure(
             show_mean=signed_points,
             has_zero=True,
         ),
-        "Every worker a mark; box and whiskers by Tukey; beside it the mean with its 95 % interval.",
+        "Each mark is a worker; box and whiskers by Tukey; beside them the mean with its 95 % interval.",
         Data(
             f"humans-{material.slug}-gain-{reading}",
             ["teacher", "worker", "gain"],

@@ -8,7 +8,7 @@ State = Study.State
 
 MEANING: dict[str, str] = {
     State.DRAFT: "Nobody can begin yet. You can try every stage yourself.",
-    State.PILOT: "The link lets people in as pilots: they take no place and count in no result.",
+    State.PILOT: "The link lets people in as pilots: they take up no places and are left out of the results.",
     State.OPEN: "The link lets people in, and they count.",
     State.PAUSED: "Nobody new can begin for now. Those who have begun can finish.",
     State.CLOSED: "The study has ended. Nobody new can begin; those who have begun can finish.",

@@ -119,7 +119,7 @@ class ImportAdmin(PageAdmin):
         return JsonResponse(
             {
                 "state": job.state,
-                "text": "the worker has stopped" if job.is_orphaned else job.get_state_display(),
+                "text": "the background worker has stopped" if job.is_orphaned else job.get_state_display(),
                 "step": job.step,
                 "progress": job.progress,
                 "log": job.log,

@@ -53,7 +53,7 @@ def tried_table(study: Study) -> Table:
 def people_link(study: Study, row: dict[str, Any]) -> SafeString:
     people = reverse("admin:studies_participant_changelist")
     query = f"?study__id__exact={study.pk}&purpose__exact={row['purpose']}"
-    link = '<a href="{}" aria-label="The people of kind {}">Look</a>'
+    link = '<a href="{}" aria-label="View the sessions of kind {}">View</a>'
     return format_html(link, people + query, row["title"])
 
 

@@ -38,7 +38,7 @@ def places() -> dict[str, str]:
 
 
 def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
-    """A participant placed at a stage as if the earlier ones were done, who counts nowhere."""
+    """A participant placed at a stage as if the earlier ones were done, who is left out of all results."""
     if stage != Stage.DONE:
         stages.named(stage).warm_up(study)
     with transaction.atomic():

@@ -14,7 +14,7 @@ from studies.commands import study_named
 class Command(BaseCommand):
     help = (
         "Takes simulated workers through a study, using the API of a running server. "
-        "Their sessions are marked as a rehearsal and count nowhere."
+        "Their sessions are marked as a rehearsal and are left out of all results."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -137,7 +137,7 @@ def test_the_page_shows_targets_for_live_people_alone(researcher, study, crowd):
     assert "of 30 wanted" in page_of(researcher, study)
     pilot = page_of(researcher, study, purpose="pilot")
     assert "wanted" not in pilot
-    assert "count in no result" in pilot
+    assert "left out of the results" in pilot
 
 
 # How long it takes, and what it pays

@@ -171,7 +171,7 @@ def test_events_excluded_people_and_previews_are_told(researcher, finished):
     SessionEvent.objects.create(participant=finished, kind="error", position=4, detail="It broke")
     Participant.objects.update(purpose="preview", is_excluded=True)
     page = read(researcher, page_of(finished))
-    for text in ("error on the page", "It broke", "preview: counts nowhere", "excluded"):
+    for text in ("error on the page", "It broke", "preview: left out of the results", "excluded"):
         assert text in page
 
 
