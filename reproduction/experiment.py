@@ -85,7 +85,9 @@ class Experiment(ABC):
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
-            raise BadExperiment(f"Every condition needs at least 1 run; {self.seeds} were asked for.")
+            raise BadExperiment(
+                f"Every condition needs at least 1 run; {self.seeds} were asked for."
+            )
 
     @staticmethod
     @abstractmethod

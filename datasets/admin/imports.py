@@ -119,7 +119,9 @@ class ImportAdmin(PageAdmin):
         return JsonResponse(
             {
                 "state": job.state,
-                "text": "the background worker has stopped" if job.is_orphaned else job.get_state_display(),
+                "text": "the background worker has stopped"
+                if job.is_orphaned
+                else job.get_state_display(),
                 "step": job.step,
                 "progress": job.progress,
                 "log": job.log,
