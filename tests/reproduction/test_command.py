@@ -58,7 +58,7 @@ def test_a_stop_says_how_to_go_on(tmp_path, monkeypatch):
 
 
 def test_no_seeds_are_refused(tmp_path):
-    with pytest.raises(CommandError, match="1 or more"):
+    with pytest.raises(CommandError, match="at least 1 run"):
         reproduce("dice", "--output", str(tmp_path), "--seeds", "0")
 
 
