@@ -82,6 +82,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.imports
 	$(BIN)/python -m bench.exports
 	$(BIN)/python -m bench.monitor
+	$(BIN)/python -m bench.intervals
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made

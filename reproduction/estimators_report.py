@@ -167,7 +167,7 @@ def _accuracies(
         title="Evaluation accuracy",
         header=["", *TITLES.values()],
         rows=[[row.name, *(with_interval(mean, 1) for mean in row.means)] for row in means],
-        caption="Means over the learners, in percent, with 95 % bootstrap intervals.",
+        caption="Means over the learners, in percent, with 95 % intervals.",
         data=Data(
             f"estimators-{material.slug}",
             ["kind", "teacher", "learner", *measures],
@@ -199,7 +199,7 @@ def _verdicts(material: Material, found: Sequence[Verdict]) -> ReportTable:
             for one in found
         ],
         caption="The share of the way from JEDI to the omniscient teacher, in percent; differences in percentage "
-        "points, learner by learner, with 95 % bootstrap intervals.",
+        "points, learner by learner, with 95 % intervals.",
         data=Data(
             f"estimators-{material.slug}-differences",
             ["kind", "less_rt", "less_jedi", "verdict"],
@@ -256,7 +256,7 @@ def _losses(
             ]
             for kind, learners in rows.items()
         ],
-        caption="Means over the learners, in nats, with 95 % bootstrap intervals; a coin has 0.693. The running "
+        caption="Means over the learners, in nats, with 95 % intervals; a coin has 0.693. The running "
         "accuracy is the share of right answers so far, one right and one wrong to begin with. The last column is the "
         "factor of the assumed η₀ that explains the answers best (geometric mean).",
         data=Data(

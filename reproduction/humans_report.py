@@ -94,7 +94,7 @@ def _table(results: Results, material: Material) -> ReportTable:
         title="Accuracies and teaching gain",
         header=["", "reading", "images", "different", "first seen", "evaluation", "teaching gain"],
         rows=[_row(results, material, arm) for arm in ARMS],
-        caption="Means over the workers, in percent, with 95 % bootstrap intervals.",
+        caption="Means over the workers, in percent, with 95 % intervals.",
         data=results.data(
             f"humans-{material.slug}",
             {cell_of(material.title, arm) for arm in ARMS},
@@ -134,7 +134,7 @@ def _differences(results: Results, material: Material) -> ReportTable:
             ]
             for arm in others
         ],
-        caption="Mean differences for the same worker, in percentage points, with 95 % bootstrap intervals.",
+        caption="Mean differences for the same worker, in percentage points, with 95 % intervals.",
         data=Data(
             f"humans-{material.slug}-differences",
             ["condition", "worker", "evaluation_points", "gain_points"],

@@ -80,7 +80,7 @@ COMPARED_HEADER = (
 def compared_caption(seeds: int) -> str:
     """What stands below a table with the columns of COMPARED_HEADER."""
     return (
-        f"Means over {seeds} seeds with 95 % bootstrap intervals. The paper reports one run; “in sd” says how many "
+        f"Means over {seeds} seeds with 95 % intervals. The paper reports one run; “in sd” says how many "
         "standard deviations between our seeds it lies from our mean."
     )
 

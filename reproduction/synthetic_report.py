@@ -139,7 +139,7 @@ def _early_table(experiment: Synthetic, results: Results, name: str) -> ReportTa
             ]
             for row in rows
         ],
-        caption="Mean differences to RT under the same seed, in percentage points, with 95 % bootstrap intervals.",
+        caption="Mean differences to RT under the same seed, in percentage points, with 95 % intervals.",
         data=Data(
             f"synthetic-{name}-early",
             ["condition", "seed", "accuracy_less_rt"],

@@ -69,7 +69,7 @@ def size_notes(numbers: Numbers) -> list[str]:
     if effect is not None:
         rough = "intervals and p values are rough, and " if smallest < stats.FEW else ""
         notes.append(
-            f"With {smallest} in the smallest arm that is tested, {rough}a difference below about {effect:.1f} "
+            f"With {smallest} in the smallest arm that is tested, {rough}a difference below about {effect:.2f} "
             "standard deviations would be missed more than one time in five."
         )
     missing = len(numbers.people) - sum(sizes.values())

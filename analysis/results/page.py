@@ -60,6 +60,7 @@ def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
         ],
         "figures": [draw(numbers) for draw in FIGURES.values()],
         "forms": [*FORMS],
+        "few": stats.FEW,
         "resamples": f"{stats.RESAMPLES:,}",
     }
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import optimize, stats
 
 from .comparisons import welch_p_values
 from .describe import CONFIDENCE, TOO_FEW
@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 FEWEST, MOST = 2, 20_000
 DRAWS = 1000
+DEFAULT_POWER = 0.8
 # Numbers drawn at a time, which bounds the memory.
 AT_ONCE = 2_000_000
 
@@ -27,7 +28,7 @@ class Question:
 
     effect: float
     alpha: float = 0.05
-    power: float = 0.8
+    power: float = DEFAULT_POWER
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.effect) and self.effect > 0):
@@ -51,12 +52,21 @@ def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:
     return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
 
 
-def detectable_effect(n: int, power: float = 0.8) -> float | None:
-    """The effect, in standard deviations, that two arms of n find with this power at the 5 % level."""
+def detectable_effect(
+    n: int, alpha: float = 1 - CONFIDENCE, power: float = DEFAULT_POWER
+) -> float | None:
+    """The effect, in standard deviations, that two arms of n find with this power: the root of `power_by_formula`."""
     if n < TOO_FEW:
         return None
-    z = special.ndtri((1 + CONFIDENCE) / 2) + special.ndtri(power)
-    return float(z) * math.sqrt(2 / n)
+    # More than the distance between the two normal tails, and not by more than this: t has heavier tails.
+    largest = 2 * (stats.t.isf(alpha / 2, 2 * n - 2) + stats.t.isf(1 - power, 2 * n - 2))
+    return float(
+        optimize.brentq(
+            lambda effect: power_by_formula(n, effect, 1.0, alpha) - power,
+            0.0,
+            largest * math.sqrt(2 / n),
+        )
+    )
 
 
 def needed_by_formula(question: Question, sd: float) -> int | None:

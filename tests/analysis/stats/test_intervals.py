@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from analysis import stats
-from analysis.stats.describe import bootstrap_interval
+from analysis.stats.describe import bootstrap_interval, mean_interval, t_interval
 from tests.analysis.stats.samples import SKEWED
 
 Z = 1.959963984540054
@@ -59,13 +59,32 @@ def test_a_large_sample_is_resampled_in_parts_that_stay_small():
     assert interval.high == pytest.approx(np.mean(values) + Z * error, abs=0.2 * error)
 
 
-def test_without_spread_the_interval_is_a_point():
-    assert bootstrap_interval((0.4,) * 6) == stats.Interval(0.4, 0.4)
+def test_students_interval_is_the_textbooks():
+    # Mean 5, SD √(32/7), and t = 2.3646 with 7 degrees of freedom.
+    half = 2.364624 * (32 / 7) ** 0.5 / 8**0.5
+    interval = t_interval((2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0))
+    assert (interval.low, interval.high) == pytest.approx((5 - half, 5 + half), abs=1e-5)
+
+
+def test_below_twenty_the_interval_is_students_and_from_twenty_on_the_bootstraps():
+    assert mean_interval(SKEWED[:19]) == t_interval(SKEWED[:19])
+    assert mean_interval(SKEWED[:20]) == bootstrap_interval(SKEWED[:20])
+
+
+def test_the_interval_of_six_covers_the_truth_about_as_often_as_it_says():
+    samples = np.random.default_rng(1).normal(0.1, 0.2, (2000, 6))
+    intervals = [mean_interval(tuple(sample)) for sample in samples]
+    assert 0.935 < np.mean([one.low <= 0.1 <= one.high for one in intervals]) < 0.965
+
+
+@pytest.mark.parametrize("n", [6, 25])
+def test_without_spread_the_interval_is_a_point(n):
+    assert mean_interval((0.4,) * n) == stats.Interval(0.4, 0.4)
 
 
 def test_fewer_than_five_have_no_interval():
-    assert bootstrap_interval((0.1, 0.2, 0.3, 0.4)) is None
-    assert bootstrap_interval((0.1, 0.2, 0.3, 0.4, 0.5)) is not None
+    assert mean_interval((0.1, 0.2, 0.3, 0.4)) is None
+    assert mean_interval((0.1, 0.2, 0.3, 0.4, 0.5)) is not None
 
 
 @given(st.integers(1, 400), st.data())

@@ -25,10 +25,18 @@ def test_the_formula_gives_the_textbooks_numbers(d, n):
     assert needed_by_formula(Question(d), sd=1.0) == n
 
 
-def test_the_detectable_effect_is_the_textbooks():
-    # 64 in each of two groups find half a standard deviation with 80 % power.
-    assert detectable_effect(64) == pytest.approx(0.5, abs=0.01)
+@pytest.mark.parametrize(
+    ("n", "alpha", "d"),
+    [(6, 0.05, 1.796), (12, 0.05, 1.197), (26, 0.05, 0.792), (64, 0.05, 0.499), (6, 0.025, 2.044)],
+)
+def test_the_detectable_effect_is_the_noncentral_ts(n, alpha, d):
+    assert detectable_effect(n, alpha) == pytest.approx(d, abs=5e-4)
+    assert power_by_formula(n, detectable_effect(n, alpha), 1.0, alpha) == pytest.approx(0.8)
+
+
+def test_too_few_detect_no_effect_that_could_be_named():
     assert detectable_effect(4) is None
+    assert detectable_effect(MOST) < 0.03
 
 
 def test_the_power_of_no_effect_is_alpha():
