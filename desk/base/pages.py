@@ -92,7 +92,7 @@ def study_page(
     """A page of the admin about a study. Its template extends `admin/desk/base/page.html`."""
     frame = {
         **admin.site.each_context(request),
-        "title": f"{title} of {study.title}",
+        "title": f"{title}: {study.title}",
         "page_title": title,
         "opts": Study._meta,
         "study": study,

@@ -47,8 +47,8 @@ def left_out(people: Enrolment) -> str:
     """Who is only in the files of everyone, in words; empty if nobody is."""
     live, *others = Participant.Purpose
     counts = {"excluded": people.excluded[live]}
-    counts |= {purpose.label: people.joined[purpose] for purpose in others}
-    return ", ".join(f"{count} {title}" for title, count in counts.items() if count)
+    counts |= {purpose.value: people.joined[purpose] for purpose in others}
+    return ", ".join(f"{count} ({title})" for title, count in counts.items() if count)
 
 
 def gain(request: HttpRequest, study: Study) -> HttpResponseBase:

@@ -51,7 +51,7 @@ def test_a_page_that_is_one_row_is_opened_through_the_menu(researcher, study):
     setup = text_of(researcher, study_address(study, "change/"))
     assert f'<li><a href="{address}">Weather</a></li>' in setup
     page = text_of(researcher, address)
-    assert "<h1>Weather of Moths</h1>" in page
+    assert "<h1>Weather: Moths</h1>" in page
     assert MARKED.format(address, "Weather") in page
 
 
