@@ -3,6 +3,7 @@
 from typing import Any
 
 from studies.models import Dataset, Example
+from teaching.ceiling import ceiling_of, ceiling_sentence
 
 # Images on a contact sheet, for each class.
 SHEET = 24
@@ -17,6 +18,8 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
     insight = dataset.insight
     return {
         "insight": insight,
+        "ceiling": ceiling_of(dataset),
+        "ceiling_sentence": ceiling_sentence(dataset),
         "studies": dataset.studies.visible_to(user),
         "is_used": dataset.studies.exists(),
         "sheets": [

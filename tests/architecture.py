@@ -20,7 +20,7 @@ LAYERS: dict[str, set[str]] = {
     "jobs": set(),
     "studies": set(),
     "memorytest": {"studies"},
-    "teaching": {"studies", "teaching.engine"},
+    "teaching": {"studies", "teaching.engine", "analysis.stats"},
     "evaluation": {"studies", "teaching"},
     "analysis.exports": {"studies", "memorytest", "teaching", "evaluation"},
     "analysis.results": {

@@ -7,6 +7,7 @@ from analysis.charts import words
 from analysis.charts.tables import Table, number_columns, row_names
 from studies.head_counts import HeadCount
 from studies.models import Study
+from teaching.ceiling import ceiling_sentence
 from teaching.teachers import teacher_title
 
 from .analysis import Analysis, analyse, size_notes
@@ -46,6 +47,7 @@ def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
         "study": study,
         "finished": len(numbers.people),
         "attrition": attrition_table(numbers),
+        "ceiling": ceiling_sentence(study.dataset),
     }
     if not numbers.people:
         return page

@@ -11,6 +11,7 @@ from django.shortcuts import redirect
 from desk.base.pages import Page, address, study_page
 from rehearsal.models import Rehearsal
 from studies.models import Participant, Study
+from teaching.ceiling import ceiling_sentence
 
 # How many of the last rehearsals the page lists.
 LISTED = 8
@@ -44,6 +45,7 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
         "sessions": bots.count(),
         "finished": bots.completed().count(),
         "forecast": forecast,
+        "ceiling": ceiling_sentence(study.dataset),
     }
     if forecast and asked.is_valid():
         # Statistics take a moment to load, which the other pages should not wait for.

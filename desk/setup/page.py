@@ -16,6 +16,7 @@ from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
 from studies.services import change_state
+from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
 from teaching.assignment import teaching_length
 
@@ -44,10 +45,16 @@ def setup_context(form: Any) -> dict[str, Any]:
         "paper": paper_settings(),
         "summary": summary_of(study, form.errors),
         "rule": RULE,
+        "dataset_warnings": dataset_warnings(study),
         "meaning": states.MEANING[study.state],
         "moves": () if is_new else states.MOVES[study.state],
         "under_way": 0 if is_new else number_under_way(study),
     }
+
+
+def dataset_warnings(study: Study) -> list[str]:
+    """What is known about shortcuts in the images; nothing while no data set is chosen."""
+    return shortcut_warnings(study.dataset) if study.dataset_id else []
 
 
 def number_under_way(study: Study) -> int:
@@ -82,6 +89,7 @@ def verdict(form: Any) -> JsonResponse:
                 name: [str(why) for why in reasons] for name, reasons in form.errors.items()
             },
             "summary": summary and {"sentence": summary.sentence, "advice": summary.advice},
+            "warnings": dataset_warnings(form.instance),
             "changes": [str(change) for change in changes_of(form.instance)],
         }
     )

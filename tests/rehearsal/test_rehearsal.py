@@ -17,6 +17,7 @@ from rehearsal.services import run
 from studies.invitations import invitation
 from studies.models import Participant
 from teaching import pools
+from teaching.ceiling import ceiling_sentence
 from teaching.engine import Habits, LearningRate, Population
 from teaching.services import replay
 from tests.builders import make_dataset, make_study
@@ -141,6 +142,7 @@ def test_a_forecast_is_kept_with_the_settings_it_was_made_with(researcher):
     assert {arm: len(rows) for arm, rows in rehearsal.results.items()} == {"jedi": 12, "rt": 12}
     page = researcher.get(f"/admin/studies/study/{study.pk}/rehearsal/").content.decode()
     assert "JEDI − RT" in page
+    assert ceiling_sentence(study.dataset) in page
     assert "Simulate again." not in page
     study.other_steps = 7
     study.save()

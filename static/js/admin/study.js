@@ -55,11 +55,11 @@ function showWords(summary) {
   inWords.querySelector("[data-advice]").textContent = summary?.advice ?? "";
 }
 
-function showChanges(changes) {
-  const box = inWords.querySelector("[data-changes]");
+function showList(name, sentences) {
+  const box = inWords.querySelector(`[${name}]`);
   if (!box) return;
-  box.hidden = changes.length === 0;
-  box.querySelector("ul").replaceChildren(...listOf(changes));
+  box.hidden = sentences.length === 0;
+  box.querySelector("ul").replaceChildren(...listOf(sentences));
 }
 
 async function check() {
@@ -69,10 +69,11 @@ async function check() {
     const options = { method: "POST", body: new FormData(form), signal: running.signal };
     const reply = await fetch(inWords.dataset.checkUrl, options);
     if (!reply.ok) return;
-    const { errors, summary, changes } = await reply.json();
+    const { errors, summary, warnings, changes } = await reply.json();
     showErrors(errors);
     showWords(summary);
-    showChanges(changes);
+    showList("data-warnings", warnings);
+    showList("data-changes", changes);
   } catch {
     // A newer check is on its way, or the server is away: saving checks everything once more.
   }

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from datasets import services
 from studies.models import Dataset, Example
+from teaching.ceiling import ceiling_sentence
 from tests.builders import make_dataset, make_study
 from tests.datasets.made_imports import folders_of, import_by_command, npz_files, source_folder
 
@@ -31,6 +32,7 @@ def test_the_page_tells_what_is_known_of_an_imported_data_set(imported, research
     accuracy = imported.insight["accuracy"]
     for part in ("mean", "low", "high"):
         assert f"{100 * accuracy[part]:.0f}" in page or f"{100 * accuracy[part]:.1f}" in page
+    assert ceiling_sentence(imported) in page
     for heading in (
         "How well it can be taught",
         "Hardest",

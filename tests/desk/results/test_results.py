@@ -18,6 +18,7 @@ from analysis.results.numbers import gather
 from analysis.results.page import WHAT_GAIN_REWARDS, results_page
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study, StudyShare, StudyVersion
+from teaching.ceiling import ceiling_sentence
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
 from tests.crowd import make_finished
@@ -54,6 +55,7 @@ def test_the_page_shows_gain_beside_evaluation_with_what_the_gain_rewards(resear
     make_finished(study, 24)
     page = page_of(researcher, study)
     assert WHAT_GAIN_REWARDS in page
+    assert ceiling_sentence(study.dataset) in page
     for key in FIGURES:
         assert f'id="{key}"' in page
         for form in FORMS:
@@ -209,6 +211,7 @@ def count_queries(researcher: Client, study: Study, file: str = "") -> int:
 
 def test_more_participants_ask_no_more_queries(researcher, study):
     make_finished(study, 4)
+    ceiling_sentence(study.dataset)  # It is computed once for a data set.
     few = count_queries(researcher, study)
     make_finished(study, 40, seed=6)
     assert count_queries(researcher, study) == few

@@ -196,6 +196,23 @@ def test_the_check_tells_what_a_new_version_would_change(researcher, study):
     assert verdict["changes"] == ["consent text: rewritten", "evaluation images: 6 → 10"]
 
 
+def test_the_form_repeats_what_the_data_set_says_about_shortcuts(researcher, study):
+    assert checked(researcher, study)["warnings"] == []
+    told = {"mean": 0.65, "low": 0.6, "high": 0.71}
+    border = {"name": "border", "title": "the colour of the border"} | told
+    study.dataset.insight = {
+        "accuracy": {"mean": 0.71},
+        "counts": [150, 150],
+        "shortcuts": {"chance": 0.5, "together": border, "each": [border]},
+    }
+    study.dataset.save()
+    (warning,) = checked(researcher, study)["warnings"]
+    assert warning.startswith(
+        "The colour of the border alone tells the class of 65 % of the images"
+    )
+    assert warning in text_of(researcher, study_address(study))
+
+
 def test_a_study_that_is_not_saved_yet_can_be_checked(researcher):
     make_study(slug="taken")
     verdict = researcher.post(
