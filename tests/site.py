@@ -79,8 +79,12 @@ class Site:
     @cached_property
     def maker(self) -> subprocess.Popen[str]:
         """A process of its own, because the studies belong to the site's database and not to ours."""
+        return self.conversation("-m", "tests.make_study")
+
+    def conversation(self, *arguments: str) -> subprocess.Popen[str]:
+        """A Python process of this site that can be written to and read from while it runs."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.make_study"],
+            [sys.executable, *arguments],
             cwd=ROOT,
             env=self.environment,
             stdin=subprocess.PIPE,

@@ -62,6 +62,12 @@ class Worker:
         body = choose(task) if choose else self.obvious(state)
         return self.answer(position=task["position"], **body)
 
+    def restored(self, task: Json, lengths: list[int]) -> list[str]:
+        """The right order in practice and up to the length given for the trial, a wrong one beyond."""
+        order = self.orders[task["position"]]
+        is_right = task["is_practice"] or task["length"] <= lengths[task["trial"] - 1]
+        return order if is_right else order[::-1]
+
     def obvious(self, state: Json) -> Json:
         task = state["task"]
         if task["kind"] == "consent":

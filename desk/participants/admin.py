@@ -135,13 +135,8 @@ class ParticipantAdmin(ReadOnly, VisibleRows):
 
     # The pages of one participant
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
+        """A page of the study in place of the form, whose other arguments it has no use for."""
         from .content import participant_page
 
         participant = self.participant_for(request, object_id)

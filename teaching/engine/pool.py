@@ -184,11 +184,16 @@ def _mapped_affinity(arrays: Mapping[str, npt.NDArray[Any]]) -> SparseArray:
     return sparse.csr_array((arrays["weights"], indices, arrays["indptr"]), shape=(n, n))
 
 
-def _checked_features(features: npt.ArrayLike) -> FloatArray:
+def _numbers(given: npt.ArrayLike, rule: str) -> FloatArray:
+    """A copy as numbers; `rule` is what a caller is told who gave anything else."""
     try:
-        x = np.array(features, dtype=np.float64, order="C")
+        return np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
-        raise BadPool("Features are a matrix (n, d) of numbers.") from error
+        raise BadPool(rule) from error
+
+
+def _checked_features(features: npt.ArrayLike) -> FloatArray:
+    x = _numbers(features, "Features are a matrix (n, d) of numbers.")
     if x.ndim != 2 or x.shape[0] < 2 or x.shape[1] < 1:
         raise BadPool(
             f"Features have shape {x.shape}; a pool needs (n, d) with at least two examples "
@@ -205,10 +210,7 @@ def _checked_features(features: npt.ArrayLike) -> FloatArray:
 
 
 def _checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
-    try:
-        y = np.array(labels, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise BadPool("Labels are numbers; turn class names into −1 and +1 first.") from error
+    y = _numbers(labels, "Labels are numbers; turn class names into −1 and +1 first.")
     if y.shape != (n,):
         raise BadPool(f"Labels have shape {y.shape}; {n} examples need ({n},).")
     wrong = (y != 1) & (y != -1)
@@ -219,10 +221,7 @@ def _checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
 
 
 def _checked_target(target: npt.ArrayLike, d: int) -> FloatArray:
-    try:
-        concept = np.array(target, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise BadPool("A target concept is a vector (d,) of numbers.") from error
+    concept = _numbers(target, "A target concept is a vector (d,) of numbers.")
     if concept.shape != (d,):
         raise BadPool(
             f"The target has shape {concept.shape}, the features need ({d},); a bias in the "

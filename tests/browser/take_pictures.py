@@ -44,9 +44,8 @@ class Bot:
         if task["kind"] == "consent":
             return {"agree": True}
         if task["kind"] == "memory":
-            order = self.worker.orders[task["position"]]
-            is_right = task["is_practice"] or task["length"] <= self.lengths[task["trial"] - 1]
-            return {"order": order if is_right else order[::-1], "response_ms": 4000.0}
+            order = self.worker.restored(task, self.lengths)
+            return {"order": order, "response_ms": 4000.0}
         right, wrong = self.labels(task)
         skill = 0.85 if task["kind"] == "evaluation" else 0.5 + 0.01 * task["step"]
         return {"label": right if self.random.random() < skill else wrong, "response_ms": 1500.0}

@@ -51,9 +51,7 @@ def test_the_first_visit_starts_and_the_second_resumes(visit: Visit, study: Make
     link = f"/s/{study()}/?workerId=w&assignmentId=a&hitId=h"
     visitor = visit(link)
     assert door_of(visitor) == "start"
-    visitor.page.click("#entry-begin")
-    visitor.see("consent")
-    token = visitor.token
+    token = visitor.enter()
     elsewhere = visit(link)
     assert door_of(elsewhere) == "resume"
     elsewhere.page.click("#entry-resume")

@@ -32,8 +32,7 @@ def test_the_consent_text_is_the_researchers_own_and_stays_plain_text(
 ) -> None:
     slug = study(consent="We ask <b>you</b>.\n\nWrite to a&b@example.org.")
     visitor = visit(f"/s/{slug}/")
-    visitor.page.click("#entry-begin")
-    visitor.see("consent")
+    visitor.enter()
     paragraphs = visitor.page.locator("#consent-text p").all_text_contents()
     assert paragraphs == ["We ask <b>you</b>.", "Write to a&b@example.org."]
 

@@ -96,9 +96,7 @@ def test_the_back_button_leads_to_the_entry_and_from_there_to_the_same_task(
     site: Site, visit: Visit, study: MakeStudy
 ) -> None:
     visitor = visit(f"/s/{study()}/")
-    visitor.page.click("#entry-begin")
-    visitor.see("consent")
-    token = visitor.token
+    token = visitor.enter()
     visitor.page.click("#consent-agree")
     visitor.pass_check()
     visitor.begin()
@@ -193,9 +191,7 @@ def test_the_entry_page_knows_a_browser_by_its_cookie(
     site: Site, visit: Visit, study: MakeStudy
 ) -> None:
     visitor = visit(f"/s/{study()}/")
-    visitor.page.click("#entry-begin")
-    visitor.see("consent")
-    token = visitor.token
+    token = visitor.enter()
     visitor.open(f"/s/{study()}/")
     assert visitor.page.get_attribute("[data-screen]", "data-door") == "resume"
     visitor.page.click("#entry-resume")

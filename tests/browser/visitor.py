@@ -220,6 +220,12 @@ class Visitor:
         self.see("teaching-feedback")
         self.page.click("#feedback-continue:enabled")
 
+    def enter(self) -> str:
+        """From the door of a study to the question of consent; returns the session's token."""
+        self.page.click("#entry-begin")
+        self.see("consent")
+        return self.token
+
     def begin(self) -> None:
         first = self.page.wait_for_selector("#intro-begin, #feedback-continue:enabled")
         if first and first.get_attribute("id") == "feedback-continue":

@@ -1,12 +1,10 @@
 """A workplace for real workers, on each database."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.site import ROOT, Site
+from tests.site import Site
 
 
 @pytest.fixture(params=["sqlite", "postgres"], scope="module")
@@ -18,14 +16,7 @@ def workplace(request) -> Site:
 @pytest.fixture(scope="module")
 def ask(workplace):
     """Sends a process of its own on errands: what it changes belongs to the site's database and not to ours."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.jobs.errands"],
-        cwd=ROOT,
-        env=workplace.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as messenger:
+    with workplace.conversation("-m", "tests.jobs.errands") as messenger:
 
         def send(*errand):
             messenger.stdin.write(json.dumps(errand) + "\n")

@@ -49,9 +49,7 @@ class Learner:
         if task["kind"] == "consent":
             return {"agree": True}
         if task["kind"] == "memory":
-            order = self.worker.orders[task["position"]]
-            is_right = task["is_practice"] or task["length"] <= self.lengths[task["trial"] - 1]
-            return {"order": order if is_right else order[::-1], "shown_ms": 3000.5}
+            return {"order": self.worker.restored(task, self.lengths), "shown_ms": 3000.5}
         label = str(self.rng.choice(["wild", "domestic"]))
         self.given[task["position"]] = label
         return {"label": label, "response_ms": 812.25}

@@ -7,11 +7,10 @@ import pytest
 import schemathesis
 from django.test import Client
 from drf_spectacular.validation import validate_schema
-from hypothesis import HealthCheck, Phase
 from jsonschema import Draft202012Validator
-from schemathesis import checks
 
 from tests.builders import make_study
+from tests.generated_requests import CHECKED, SAME_EVERY_TIME
 from tests.worker import Worker
 
 OPERATIONS = {
@@ -19,12 +18,6 @@ OPERATIONS = {
     "list_studies", "get_study", "change_state", "list_participants", "export_table", "export_archive",
 }  # fmt: skip
 RESEARCHERS = "/api/v1/"
-CHECKED = [
-    checks.not_a_server_error,
-    checks.status_code_conformance,
-    checks.content_type_conformance,
-    checks.response_schema_conformance,
-]
 
 
 def published_schema() -> dict:
@@ -168,14 +161,7 @@ def attack(operation, slug: str, tokens: list[str]) -> None:
 
     for mode in modes:
 
-        @hypothesis.settings(
-            max_examples=30,
-            derandomize=True,
-            database=None,
-            deadline=None,
-            phases=[Phase.explicit, Phase.generate],
-            suppress_health_check=list(HealthCheck),
-        )
+        @hypothesis.settings(SAME_EVERY_TIME, max_examples=30)
         @hypothesis.given(
             case=operation.as_strategy(generation_mode=mode),
             token=hypothesis.strategies.sampled_from([*tokens, None]),

@@ -19,6 +19,19 @@ function roundName({ is_practice: isPractice, trial, trials }) {
   return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
 }
 
+/** A screen of a round: which round it is, what to do, and the parts of the screen. */
+function showRound(task, { name, className, title }, ...parts) {
+  showScreen(
+    screenRoot(
+      name,
+      { position: task.position, className },
+      el("p", { class: "eyebrow" }, roundName(task)),
+      heading(title),
+      ...parts,
+    ),
+  );
+}
+
 /** Loads all pictures in sight of the worker, with a way to try again. */
 async function preload(task, { status, retry }) {
   const total = task.images.length;
@@ -52,16 +65,12 @@ async function getReady(task) {
   const show = button("memory-show", "Show me", { disabled: true });
   const parts = loadingParts();
   const seconds = Math.round(task.exposure_ms / 100) / 10;
-  showScreen(
-    screenRoot(
-      "memory-ready",
-      { position: task.position, className: "is-calm is-centred" },
-      el("p", { class: "eyebrow" }, roundName(task)),
-      heading(counted(task.length, "picture")),
-      el("p", { class: "lead" }, `You will see them for ${counted(seconds, "second")}. Remember their order.`),
-      el("div", { class: "actions" }, show, parts.retry),
-      parts.status,
-    ),
+  showRound(
+    task,
+    { name: "memory-ready", className: "is-calm is-centred", title: counted(task.length, "picture") },
+    el("p", { class: "lead" }, `You will see them for ${counted(seconds, "second")}. Remember their order.`),
+    el("div", { class: "actions" }, show, parts.retry),
+    parts.status,
   );
   const pictures = await preload(task, parts);
   show.disabled = false;
@@ -82,16 +91,7 @@ async function display(task, picturesById, tab) {
   const bar = el("div", { class: "timebar", "aria-hidden": "true" }, el("span"));
   bar.firstChild.style.animationDuration = `${task.exposure_ms}ms`;
   const tiles = el("ol", { class: "tiles", "data-count": slots.length }, ...slots);
-  showScreen(
-    screenRoot(
-      "memory-display",
-      { position: task.position, className: "is-board" },
-      el("p", { class: "eyebrow" }, roundName(task)),
-      heading("Remember the order"),
-      bar,
-      tiles,
-    ),
-  );
+  showRound(task, { name: "memory-display", className: "is-board", title: "Remember the order" }, bar, tiles);
   let shownAt = null;
   // A page that is left before the first frame has shown them for no time at all.
   const keepTime = () => tab.remember(`shown-${task.position}`, shownAt === null ? 0 : since(shownAt));
@@ -111,17 +111,13 @@ async function restore(task, tab, { hasJustSeen }) {
   const submit = button("memory-submit", "This is the order", { disabled: true });
   const board = el("div", { class: "board" });
   const keyboardHelp = el("span", { class: "only-with-keys" }, KEYBOARD_HELP);
-  showScreen(
-    screenRoot(
-      "memory-recall",
-      { position: task.position, className: "is-board" },
-      el("p", { class: "eyebrow" }, roundName(task)),
-      heading("Put them back in order"),
-      hasJustSeen ? null : el("p", { class: "soft", id: "memory-shown-once" }, SHOWN_ONCE),
-      el("p", { class: "soft", id: "reorder-help" }, HELP, keyboardHelp),
-      board,
-      el("div", { class: "actions" }, submit, parts.retry, parts.status),
-    ),
+  showRound(
+    task,
+    { name: "memory-recall", className: "is-board", title: "Put them back in order" },
+    hasJustSeen ? null : el("p", { class: "soft", id: "memory-shown-once" }, SHOWN_ONCE),
+    el("p", { class: "soft", id: "reorder-help" }, HELP, keyboardHelp),
+    board,
+    el("div", { class: "actions" }, submit, parts.retry, parts.status),
   );
   const pictures = await preload(task, parts);
   const items = task.images.map(({ id, alt }, index) => ({ id, alt, image: pictures[index] }));

@@ -24,11 +24,6 @@ def made_study(make_once) -> Study:
     return make_once(make_study_of_all_kinds)
 
 
-@pytest.fixture
-def study(made_study, db) -> Study:
-    return Study.objects.get(pk=made_study.pk)
-
-
 def make_study_of_all_kinds() -> Study:
     """Somebody who counts, somebody who is excluded, a pilot and a rehearsing bot, all in the test."""
     study = make_study(arms="rt", dataset=make_dataset(teaching=12, evaluation=8))

@@ -6,8 +6,6 @@ import hashlib
 import io
 import itertools
 import json
-import subprocess
-import sys
 import zipfile
 from collections import Counter
 from dataclasses import replace
@@ -88,11 +86,6 @@ WORKED_OUT = {
 @pytest.fixture(scope="module")
 def made_study(make_once) -> Study:
     return make_once(make_study_in_full_swing)
-
-
-@pytest.fixture
-def study(made_study, db) -> Study:
-    return Study.objects.get(pk=made_study.pk)
 
 
 def make_study_in_full_swing() -> Study:
@@ -527,14 +520,7 @@ def test_an_export_is_of_one_moment_and_keeps_nobody_waiting(site):
     slug = site.make_study(arms="rt")
     worker = Worker(slug, site.client())
     worker.go_to("teaching")
-    with subprocess.Popen(
-        [sys.executable, "-c", THREE_EXPORTS, slug],
-        cwd=ROOT,
-        env=site.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as export:
+    with site.conversation("-c", THREE_EXPORTS, slug) as export:
         assert export.stdout.readline() == "begun\n"
         # Every write of a journey, a new participant's too, while the export is in the middle of its work.
         worker.go_to("done")

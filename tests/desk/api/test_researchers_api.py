@@ -11,14 +11,13 @@ from django.core.cache import cache
 from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from django.utils import timezone
-from hypothesis import HealthCheck, Phase
 
 from desk.api.access import ResearcherThrottle
 from desk.models import AccessToken, digest_of
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
+from tests.generated_requests import CHECKED, SAME_EVERY_TIME
 from tests.people import browser_of, make_researcher, share
-from tests.web.test_schema import CHECKED
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -319,14 +318,7 @@ def test_no_generated_request_breaks_the_api(study, program):
 
 
 def attack(operation, slug: str, headers: dict[str, str]) -> None:
-    @hypothesis.settings(
-        max_examples=8,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.explicit, Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @hypothesis.settings(SAME_EVERY_TIME, max_examples=8)
     @hypothesis.given(case=operation.as_strategy())
     def run(case):
         cache.clear()
