@@ -6,7 +6,7 @@ from django.utils import timezone
 from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, Taken
+from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
 from studies.summary import TYPICAL_ACCURACY
 from teaching.models import TeachingStep
 from teaching.stage import feedback
@@ -95,6 +95,11 @@ class EvaluationStage(LabelStage):
             position__lte=participant.position + 1
         )
         return find_picture(participant, within_reach, key)
+
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        """Whoever is told what to answer does as told."""
+        answer = super().simulated_answer(task, person)
+        return answer | ({"label": task["instruction"]} if task["instruction"] else {})
 
 
 def length(study: Study) -> int:

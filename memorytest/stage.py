@@ -10,7 +10,17 @@ from rest_framework import serializers
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant, Study
 from studies.seeds import generator
-from studies.stages import RESPONSE_MS, Current, Json, Milliseconds, Picture, Recorded, Stage, Taken
+from studies.stages import (
+    RESPONSE_MS,
+    Current,
+    Json,
+    Milliseconds,
+    Picture,
+    Recorded,
+    SimulatedPerson,
+    Stage,
+    Taken,
+)
 from studies.summary import TYPICAL_SPAN
 
 from . import pictograms, scoring
@@ -119,6 +129,12 @@ class MemoryStage(Stage):
         if not any(key in pictures for pictures in rounds.values_list("pictures", flat=True)):
             return None
         return Picture(pictograms.svg(key), "image/svg+xml")
+
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        shown_ms = task["exposure_ms"]
+        restored, response_ms = person.restore(person.see_order(), task["trial"])
+        person.wait(shown_ms + response_ms)
+        return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
 
 
 def next_round(this: MemoryRound) -> tuple[int, int] | None:

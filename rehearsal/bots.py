@@ -76,50 +76,38 @@ class Bot:
 
     def answer_current(self) -> None:
         task = self.session.task
-        feedback = self.session.answer(self.answer_to(task))
-        if feedback and "label" in feedback:
-            self.learn(task, feedback)
+        stage = stages.named(task["kind"])
+        feedback = self.session.answer(stage.simulated_answer(task, self))
+        if feedback:
+            stage.simulated_look(task, feedback, self)
 
-    def answer_to(self, task: Json) -> Json:
-        """By the bot's own model of a stage, or by what the stage says that anybody might answer."""
-        answer = getattr(self, f"answer_to_{task['kind']}", None)
-        return dict(answer(task) if answer else stages.named(task["kind"]).simulated_answer(task))
+    # What a stage may ask of a bot
 
-    def answer_to_consent(self, task: Json) -> Json:
-        self.wait(4000)
-        return {"agree": True}
+    def see_order(self) -> list[str]:
+        return self.session.begin_exposure()
 
-    def answer_to_memory(self, task: Json) -> Json:
-        order = self.session.begin_exposure()
+    def restore(self, order: list[str], trial: int) -> tuple[list[str], float]:
         thinking = sum(self.worker.think_ms() for _ in order) / 2 + RESTORING_MS * len(order)
-        self.wait(task["exposure_ms"] + thinking)
-        restored = self.worker.restore(order, task["trial"])
-        return {"order": restored, "shown_ms": task["exposure_ms"], "response_ms": thinking}
+        return self.worker.restore(order, trial), thinking
 
-    def answer_to_teaching(self, task: Json) -> Json:
-        response = self.worker.respond(self.look(task))
-        self.wait(response.response_ms)
-        return {"label": self.name(response.answer), "response_ms": response.response_ms}
+    def classify(self, image: Json) -> tuple[str, float]:
+        response = self.worker.respond(self.look(image))
+        return self.name(response.answer), response.response_ms
 
-    def answer_to_evaluation(self, task: Json) -> Json:
-        answer = self.answer_to_teaching(task)
-        instruction = task.get("instruction")
-        return answer | ({"label": instruction} if instruction else {})
+    def learn(self, image: Json, class_name: str) -> None:
+        self.worker.learn(self.look(image), self.label(class_name))
 
-    def learn(self, task: Json, feedback: Json) -> None:
-        label = self.label(feedback["label"])
-        self.worker.learn(self.look(task), label)
-        self.wait(1200)
+    def wait(self, milliseconds: float) -> None:
+        if self.is_paced:
+            self.sleep(milliseconds / 1000)
 
-    def look(self, task: Json) -> FloatArray:
-        return np.asarray(self.seen[task["image"]["url"].rpartition("/")[2]])
+    # What a bot knows
+
+    def look(self, image: Json) -> FloatArray:
+        return np.asarray(self.seen[image["url"].rpartition("/")[2]])
 
     def name(self, label: int) -> str:
         return next(name for name in self.session.classes if self.label(name) == label)
 
     def label(self, name: str) -> int:
         return 1 if name == self.features.positive_class else -1
-
-    def wait(self, milliseconds: float) -> None:
-        if self.is_paced:
-            self.sleep(milliseconds / 1000)

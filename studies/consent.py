@@ -6,7 +6,10 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from .models import Participant
-from .stages import Current, Json, Recorded, Stage, Taken
+from .stages import Current, Json, Recorded, SimulatedPerson, Stage, Taken
+
+# What a simulated worker takes to read the text.
+READING_MS = 4000
 
 
 class ConsentStage(Stage):
@@ -51,3 +54,7 @@ class ConsentStage(Stage):
 
     def skip(self, participant: Participant) -> None:
         participant.position, participant.consented_at = 2, timezone.now()
+
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        person.wait(READING_MS)
+        return {"agree": True}

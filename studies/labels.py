@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from .errors import InvalidAnswer
 from .models import Example, LabelTask, Participant
-from .stages import RESPONSE_MS, Json, Picture, Stage
+from .stages import RESPONSE_MS, Json, Picture, SimulatedPerson, Stage
 
 
 class LabelStage(Stage):
@@ -33,6 +33,11 @@ class LabelStage(Stage):
             problem = f"There is no such class. Answer {classes[0]!r} or {classes[1]!r}."
             raise InvalidAnswer(fields={"label": [problem]})
         return answer | {"label": int(dataset.label_of(answer["label"]))}
+
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        label, response_ms = person.classify(task["image"])
+        person.wait(response_ms)
+        return {"label": label, "response_ms": response_ms}
 
 
 def image_key(participant: Participant, example: Example) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
@@ -99,6 +99,25 @@ class Progress:
     since: datetime
 
 
+class SimulatedPerson(Protocol):
+    """A simulated worker as the stages know it: what it can do, and how long it takes for that."""
+
+    def see_order(self) -> list[str]:
+        """Starts the timed display of the current task; the order that it shows."""
+
+    def restore(self, order: list[str], trial: int) -> tuple[list[str], float]:
+        """The order as the worker remembers it, and the milliseconds that restoring it takes."""
+
+    def classify(self, image: Json) -> tuple[str, float]:
+        """The name of the class that the worker takes the image for, and the milliseconds until the answer."""
+
+    def learn(self, image: Json, class_name: str) -> None:
+        """The worker is told the true class of an image."""
+
+    def wait(self, milliseconds: float) -> None:
+        """Lets as much time pass as a person would take; none if the worker is in a hurry."""
+
+
 class Stage(ABC):
     """One module of a session, and all that others need to know about it.
 
@@ -180,9 +199,13 @@ class Stage(ABC):
         """Leaves what a typical participant would have left, for a preview that begins at a later stage."""
         return
 
-    def simulated_answer(self, task: Json) -> Json:
-        """An answer to a task by a simulated worker who knows nothing about this stage."""
-        raise NotImplementedError(f"Simulated workers cannot take the stage “{self.name}”.")
+    @abstractmethod
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        """What a simulated worker answers to a task, once as much time has passed as a person would take."""
+
+    def simulated_look(self, task: Json, feedback: Json, person: SimulatedPerson) -> None:
+        """What a simulated worker makes of the feedback to its answer."""
+        return
 
     # Questions about many participants
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
-from studies.stages import Current, Json, Picture, Recorded, Taken
+from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
 from studies.summary import TYPICAL_SPAN
 
 from . import pools, services
@@ -15,6 +15,9 @@ from .models import TeachingStep
 
 # The answered step and the one that follows it, None after the last.
 Plan = tuple[TeachingStep, TeachingStep | None]
+
+# What a simulated worker takes to look at the true label.
+LOOKING_MS = 1200
 
 
 class TeachingStage(LabelStage):
@@ -78,6 +81,10 @@ class TeachingStage(LabelStage):
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
         return find_picture(participant, TeachingStep.objects.of(participant), key)
+
+    def simulated_look(self, task: Json, feedback: Json, person: SimulatedPerson) -> None:
+        person.learn(task["image"], feedback["label"])
+        person.wait(LOOKING_MS)
 
 
 def describe(participant: Participant, this: TeachingStep, last_feedback: Json | None) -> Current:

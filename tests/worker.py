@@ -1,12 +1,13 @@
 """A worker who takes part through the session API, as a browser or a bot would."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from django.test import Client
 
 from studies import stages
 from studies.models import Participant, Study
+from studies.stages import SimulatedPerson
 
 Json = dict[str, Any]
 
@@ -78,7 +79,10 @@ class Worker:
             return {"order": order, "response_ms": 900.0, "shown_ms": 3000.0}
         if "image" in task:
             return {"label": state["session"]["classes"][0], "response_ms": 700.0}
-        return stages.named(task["kind"]).simulated_answer(task)
+        return stages.named(task["kind"]).simulated_answer(task, cast(SimulatedPerson, self))
+
+    def wait(self, milliseconds: float) -> None:
+        """All that a made-up stage asks of the person who takes it; nobody waits in a test."""
 
     def go_to(self, stage: str, choose: Callable[[Json], Json] | None = None) -> Json:
         """Answers until the session is at a stage ("done" for all of it); returns the task there."""

@@ -57,10 +57,15 @@ def people_link(study: Study, row: dict[str, Any]) -> SafeString:
     return format_html(link, people + query, row["title"])
 
 
-def stage_choices() -> list[dict[str, str]]:
+def stage_choices() -> list[dict[str, Any]]:
     labels = {**stages.labels(), Participant.Stage.DONE: Participant.Stage.DONE.label}
     return [
-        {"name": name, "title": labels[name].capitalize(), "help": words}
+        {
+            "name": name,
+            "title": labels[name].capitalize(),
+            "help": words,
+            "is_chosen": name == previews.usual_place(),
+        }
         for name, words in previews.places().items()
     ]
 

@@ -37,6 +37,12 @@ def places() -> dict[str, str]:
     return {stage.name: stage.preview for stage in stages.flow()} | {Stage.DONE: last_page}
 
 
+def usual_place() -> str:
+    """The stage that assigns a teacher, which the choice of one is for; the first where none does."""
+    assigning = (stage for stage in stages.flow() if "arm" in stage.columns)
+    return next(assigning, stages.flow()[0]).name
+
+
 def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
     """A participant placed at a stage as if the earlier ones were done, who is left out of all results."""
     if stage != Stage.DONE:

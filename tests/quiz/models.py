@@ -6,7 +6,7 @@ from django.db import models
 from rest_framework import serializers
 
 from studies.models import Participant, Task
-from studies.stages import RESPONSE_MS, Current, Json, Recorded, Stage, Taken
+from studies.stages import RESPONSE_MS, Current, Json, Recorded, SimulatedPerson, Stage, Taken
 
 QUESTIONS = ("How old is the universe?", "How many legs has a spider?")
 
@@ -59,5 +59,6 @@ class QuizStage(Stage):
         this = answered.filter(participant=participant, position=position).first()
         return Recorded({"reply": this.reply}, {"kind": self.name}) if this else None
 
-    def simulated_answer(self, task: Json) -> Json:
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        person.wait(1200)
         return {"reply": "eight", "response_ms": 1200.0}

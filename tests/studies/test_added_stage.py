@@ -1,5 +1,6 @@
 """A made-up stage, written in one file and named in the settings: sessions, pages and the API take it in."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -16,7 +17,8 @@ from studies.models import Participant, Study
 from studies.services import expire_sessions
 from studies.withdrawal import withdraw
 from tests.builders import make_dataset, make_study
-from tests.quiz.models import Question
+from tests.quiz.models import Question, QuizStage
+from tests.rehearsal.test_rehearsal import take_part
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +68,17 @@ def test_the_workers_page_loads_its_module(study):
     assert "&quot;quiz&quot;: &quot;/static/js/worker/quiz.js&quot;" in text
 
 
+def test_a_bot_goes_through_it_at_its_pace(study):
+    slept: list[float] = []
+    stayed, _ = take_part(study, is_paced=True, sleep=slept.append)
+    assert stayed
+    participant = study.participants.get()
+    assert (participant.stage, participant.purpose) == ("done", "rehearsal")
+    assert list(participant.questions.values_list("reply", flat=True)) == ["eight", "eight"]
+    assert slept.count(1.2) == 2 + participant.teaching_steps
+    assert participant.teaching_gain is not None
+
+
 def test_its_answers_are_checked_and_taken_once(study):
     worker = Worker(study)
     position = worker.go_to("quiz")["position"]
@@ -107,11 +120,27 @@ def test_a_preview_begins_there_and_after_it(researcher, study):
     text = page(researcher, path)
     assert "General quiz" in text
     assert "The first question of the quiz." in text
+    assert preselected(text) == "teaching"
     for stage in [*stages.labels(), "done"]:
         reply = researcher.post(f"{path}open/", {"stage": stage, "teacher": "rt"})
         assert reply.status_code == 302
         token = reply["Location"].split("/")[2]
         assert Client().get(f"/api/sessions/{token}/").json()["session"]["stage"] == stage
+
+
+@pytest.mark.parametrize("columns, chosen", [((), "consent"), (("arm",), "quiz")])
+def test_a_preview_begins_where_a_teacher_is_assigned(
+    researcher, study, settings, monkeypatch, columns, chosen
+):
+    monkeypatch.setattr(QuizStage, "columns", columns)
+    settings.JEDI_STAGES = [path for path in settings.JEDI_STAGES if "teaching" not in path]
+    stages.flow.cache_clear()
+    assert preselected(page(researcher, f"/admin/studies/study/{study.pk}/preview/")) == chosen
+
+
+def preselected(text: str) -> str:
+    [name] = re.findall(r'name="stage" value="(\w+)" checked', text)
+    return name
 
 
 def test_the_pages_about_people_name_it(researcher, study):
