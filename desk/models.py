@@ -75,6 +75,10 @@ class Payment(models.Model):
     def __str__(self) -> str:
         return f"{self.participant_id}: {self.currency} {self.amount}"
 
+    @property
+    def state(self) -> str:
+        return "undone" if self.undone_at else "paid"
+
 
 # "Last used" is for finding forgotten tokens: it need not be written at every request.
 LAST_USED_STEP = timedelta(minutes=1)

@@ -97,7 +97,12 @@ def memory_seconds(study: Study) -> float:
 
 def round_seconds(study: Study, length: int) -> float:
     display = length + study.memory_extra_seconds
-    return display + PUTTING_BACK + PUTTING_BACK_EACH * length + BETWEEN_ROUNDS
+    return display + recall_seconds(length)
+
+
+def recall_seconds(length: int) -> float:
+    """A memory round without its display."""
+    return PUTTING_BACK + PUTTING_BACK_EACH * length + BETWEEN_ROUNDS
 
 
 def counted(number: int, thing: str) -> str:

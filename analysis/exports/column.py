@@ -62,7 +62,8 @@ ORIGIN: tuple[Column[Participant], ...] = (
     Column(
         "is_excluded",
         YES_NO,
-        "Whether a researcher has excluded the participant. Such rows appear only in files of everyone.",
+        "Whether a researcher has excluded the participant. Such rows appear only in files of everyone, and in the "
+        "tables of flags, exclusions and payments.",
     ),
     Column(
         "study_version",

@@ -29,9 +29,12 @@ class StudySnapshot:
     everyone: bool = False
     """Also pilots, previews, rehearsals and excluded people."""
 
-    def people(self) -> ParticipantQuerySet:
+    def people(self, *, with_excluded: bool = False) -> ParticipantQuerySet:
+        """Those who count, or everyone; `with_excluded`, also those who would count if nobody had excluded them."""
         own = Participant.objects.using(self.using).filter(study=self.study)
-        return own if self.everyone else own.counted()
+        if self.everyone:
+            return own
+        return own.live() if with_excluded else own.counted()
 
 
 @dataclass(frozen=True)
@@ -47,9 +50,12 @@ class ExportTable:
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
-def participant_rows(source: StudySnapshot) -> Iterator[Participant]:
+def participant_rows(
+    source: StudySnapshot, *, with_excluded: bool = False
+) -> Iterator[Participant]:
     joined_to = Origins(source.study)
-    for participant in source.people().order_by("pk").iterator(chunk_size=CHUNK):
+    people = source.people(with_excluded=with_excluded).order_by("pk")
+    for participant in people.iterator(chunk_size=CHUNK):
         joined_to(participant)
         yield participant
 
@@ -80,10 +86,15 @@ class Origins:
 
 
 def rows_of_people(
-    rows: QuerySet[Any], order: tuple[str, ...], source: StudySnapshot
+    rows: QuerySet[Any],
+    order: tuple[str, ...],
+    source: StudySnapshot,
+    *,
+    with_excluded: bool = False,
 ) -> Iterator[Any]:
     """Participant by participant, each one's rows in order; all share one object of the study."""
-    own = rows.using(source.using).filter(participant__in=source.people())
+    people = source.people(with_excluded=with_excluded)
+    own = rows.using(source.using).filter(participant__in=people)
     light = own.select_related("participant").defer(*UNREAD)
     joined_to = Origins(source.study)
     for row in light.order_by("participant_id", *order).iterator(chunk_size=CHUNK):
@@ -149,3 +160,8 @@ TABLES = {
         ),
     )
 }
+
+
+def register(*tables: ExportTable) -> None:
+    """Adds tables of a package that this one does not know: they are part of every export from then on."""
+    TABLES.update({table.name: table for table in tables})

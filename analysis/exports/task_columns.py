@@ -6,7 +6,7 @@ from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, YES_NO, Column, Col
 
 TASK_ORIGIN = tuple(column.through("participant") for column in ORIGIN)
 
-WHOSE: tuple[Column[Task], ...] = (
+PERSON: Columns = (
     Column("study", TEXT, "The study's link name.", "participant.study.slug"),
     Column(
         "participant",
@@ -15,6 +15,9 @@ WHOSE: tuple[Column[Task], ...] = (
         "participant.code",
     ),
     Column("arm", TEXT, "The participant's teacher. Empty before assignment.", "participant.arm"),
+)
+WHOSE: Columns = (
+    *PERSON,
     Column("position", WHOLE, "The number of the task in the whole session, from 1."),
 )
 TASK_TIMES: tuple[Column[Task], ...] = (

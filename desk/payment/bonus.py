@@ -127,7 +127,9 @@ def finished(study: Study) -> list[Payee]:
     rows: Any = people.order_by("-evaluation_accuracy", "code").values(
         "pk", "code", "recruiter", "external_id", "external_session", "evaluation_accuracy"
     )
-    paid = {row.participant_id: row for row in Payment.objects.of_study(study).standing()}
+    # From where the study was read: an export reads everything from its snapshot.
+    payments = Payment.objects.using(study._state.db).of_study(study)
+    paid = {row.participant_id: row for row in payments.standing()}
     return [Payee(**row, payment=paid.get(row["pk"])) for row in rows]
 
 

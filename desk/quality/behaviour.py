@@ -10,10 +10,12 @@ from django.db.models import FloatField, Func, QuerySet
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
+from studies import summary
 from studies.models import Participant, SessionEvent, Task
 from teaching.models import TeachingStep
 
-from .flags import Behaviour, Flag, flags_of, gaps, hidden_times
+from .flags import Flag, flags_of
+from .measures import Behaviour, Claim, Pace, RoundTimes, gaps, hidden_times
 
 People = QuerySet[Participant]
 Lists = defaultdict[int, list[Any]]
@@ -64,7 +66,8 @@ def flags_by_person(people: People, rows: Sequence[Participant]) -> dict[int, Fl
 def _read_flags(people: People, unknown: Sequence[int]) -> dict[int, Flags]:
     if not unknown:
         return {}
-    asked = Participant.objects.filter(pk__in=unknown) if len(unknown) <= MOST_KEYS else people
+    few = Participant.objects.using(people.db).filter(pk__in=unknown)
+    asked = few if len(unknown) <= MOST_KEYS else people
     return {pk: flags_of(behaviour) for pk, behaviour in behaviours(asked).items()}
 
 
@@ -76,48 +79,118 @@ def _remember(flags: Mapping[str, Flags]) -> None:
 
 def behaviours(people: People) -> dict[int, Behaviour]:
     """By participant; who has done nothing yet is not in it."""
-    moments, times, answers, checks, exposures = (Lists(list) for _ in range(5))
-    memory_fields = ("shown_ms", "exposure_ms", "trial")
-    for person, at, shown, planned, trial in _answered(MemoryRound, people, *memory_fields):
-        moments[person].append(at)
-        if trial and shown is not None:
-            exposures[person].append((shown, planned))
-    for person, at, time in _answered(TeachingStep, people, "response_ms"):
-        moments[person].append(at)
-        times[person].append(time)
-    test_fields = ("response_ms", "answer", "instructed_label")
-    for person, at, time, answer, instructed in _answered(EvaluationItem, people, *test_fields):
-        moments[person].append(at)
-        times[person].append(time)
-        if instructed is None:
-            answers[person].append(answer)
-        else:
-            checks[person].append(answer == instructed)
-    hidden = _hidden(people)
-    return {
-        person: Behaviour(
-            times_ms=[time for time in times[person] if time is not None],
-            answers=answers[person],
-            gaps_s=gaps(moments[person]),
-            hidden_s=hidden.get(person, ()),
-            exposures=exposures[person],
-            checks=checks[person],
+    sessions: defaultdict[int, SessionNumbers] = defaultdict(SessionNumbers)
+    for model, fields, take in READ:
+        for person, created, answered, *values in _answered(model, people, *fields):
+            session = sessions[person]
+            session.answer(created, answered)
+            take(session, *values)
+    for person, times in _hidden(people).items():
+        sessions[person].hidden_s = times
+    return {person: session.behaviour() for person, session in sessions.items()}
+
+
+class SessionNumbers:
+    """What one person's answers say, gathered answer by answer in the order of the session."""
+
+    def __init__(self) -> None:
+        self.moments: list[float] = []
+        self.handed_out = self.began = 0.0
+        self.expected_s = 0.0
+        self.hidden_s: list[float] = []
+        self.times_ms: list[float] = []
+        self.answers: list[int] = []
+        self.taught: list[bool] = []
+        self.tested: list[bool] = []
+        self.checks: list[bool] = []
+        self.rounds: list[RoundTimes] = []
+        self.claims: list[Claim] = []
+
+    def answer(self, created: float, answered: float) -> None:
+        """A task is handed out with the reply to the answer before it, or later, if it was written later."""
+        self.began = self.began or created
+        self.handed_out = max(created, self.moments[-1]) if self.moments else created
+        self.moments.append(answered)
+
+    def take_round(
+        self,
+        exposed: float,
+        planned: float,
+        shown: float | None,
+        trial: int,
+        length: int,
+        response: float | None,
+    ) -> None:
+        took = self._since(exposed)
+        self.rounds.append(RoundTimes(planned, took, shown, is_practice=not trial))
+        self.expected_s += planned / 1000 + summary.recall_seconds(length)
+        if shown is not None or response is not None:
+            self.claims.append(Claim((shown or 0.0) + (response or 0.0), took))
+
+    def take_step(self, response: float | None, is_right: bool) -> None:
+        self._take_image(response)
+        self.expected_s += summary.ANSWERING + summary.LOOKING
+        self.taught.append(is_right)
+
+    def take_item(
+        self, response: float | None, is_right: bool | None, answer: int, instructed: int | None
+    ) -> None:
+        self._take_image(response)
+        self.expected_s += summary.ANSWERING
+        if instructed is not None:
+            self.checks.append(answer == instructed)
+            return
+        self.answers.append(answer)
+        self.tested.append(bool(is_right))
+
+    def _take_image(self, response: float | None) -> None:
+        if response is not None:
+            self.times_ms.append(response)
+            self.claims.append(Claim(response, self._since(self.handed_out)))
+
+    def _since(self, moment: float) -> float:
+        """Milliseconds until the answer."""
+        return 1000 * (self.moments[-1] - moment)
+
+    def behaviour(self) -> Behaviour:
+        return Behaviour(
+            times_ms=self.times_ms,
+            answers=self.answers,
+            taught=self.taught,
+            tested=self.tested,
+            gaps_s=gaps(self.moments),
+            hidden_s=self.hidden_s,
+            rounds=self.rounds,
+            claims=self.claims,
+            # The first round is written in the transaction of the consent.
+            pace=Pace(self.moments[-1] - self.began, self.expected_s) if self.moments else None,
+            checks=self.checks,
         )
-        for person in moments.keys() | hidden.keys()
-    }
 
 
-def _answered(tasks: type[Task], people: People, *fields: str) -> Iterable[Any]:
-    """(participant, second, …) of every answer, each person's in order."""
-    rows = tasks._default_manager.filter(
+ROUND = (Seconds("exposed_at"), "exposure_ms", "shown_ms", "trial", "length", "response_ms")
+STEP = ("response_ms", "is_correct")
+ITEM = ("response_ms", "is_correct", "answer", "instructed_label")
+# The stages in the order of a session: which columns of their tasks are read, and what takes them.
+READ: tuple[tuple[type[Task], tuple[Any, ...], Any], ...] = (
+    (MemoryRound, ROUND, SessionNumbers.take_round),
+    (TeachingStep, STEP, SessionNumbers.take_step),
+    (EvaluationItem, ITEM, SessionNumbers.take_item),
+)
+
+
+def _answered(tasks: type[Task], people: People, *fields: Any) -> Iterable[Any]:
+    """(participant, second of writing, second of the answer, …) of every answer, each person's in order."""
+    rows = tasks._default_manager.using(people.db).filter(
         participant__in=people.values("pk"), answered_at__isnull=False
     )
     ordered = rows.order_by("participant_id", "position")
-    return ordered.values_list("participant_id", Seconds("answered_at"), *fields).iterator()
+    times = Seconds("created_at"), Seconds("answered_at")
+    return ordered.values_list("participant_id", *times, *fields).iterator()
 
 
 def _hidden(people: People) -> Mapping[int, list[float]]:
-    seen = SessionEvent.objects.filter(
+    seen = SessionEvent.objects.using(people.db).filter(
         participant__in=people.values("pk"), kind__in=(Kind.HIDDEN, Kind.SHOWN, Kind.OPENED)
     )
     events = Lists(list)
@@ -132,9 +205,11 @@ def _hidden(people: People) -> Mapping[int, list[float]]:
 def elsewhere(people: People) -> dict[int, list[str]]:
     """Where else the recruiters' ids of these people took part, by participant, including those other sessions."""
     ids = people.exclude(external_id="").order_by().values("external_id")
-    rows = Participant.objects.filter(
-        external_id__in=ids, consented_at__isnull=False, purpose__in=PLACES
-    ).only("pk", "study_id", "purpose", "recruiter", "external_id")
+    rows = (
+        Participant.objects.using(people.db)
+        .filter(external_id__in=ids, consented_at__isnull=False, purpose__in=PLACES)
+        .only("pk", "study_id", "purpose", "recruiter", "external_id")
+    )
     sessions = defaultdict(list)
     for row in rows.order_by("pk"):
         sessions[row.recruiter, row.external_id].append(row)

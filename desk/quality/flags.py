@@ -1,14 +1,24 @@
-"""Quality flags: what is odd about a session, in numbers. A flag explains itself and decides nothing."""
+"""Quality flags: what is odd about a session, in numbers. A flag explains itself and decides nothing.
+
+A strong flag is what the worker's page cannot do or no person can: somebody else's program answered, or a clock was
+manipulated. The others happen to honest people too. How often, among people of published experiments, is in
+docs/researchers.md.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import groupby, pairwise
 from statistics import median
 
 from analysis.charts.words import NBSP, seconds, share
+
+from .measures import (
+    Behaviour,
+    chance_of_at_least,
+    chance_of_run,
+    longest_run,
+)
 
 # Within this time of the picture, hardly anybody can have seen it and chosen.
 FAST_MS = 300
@@ -17,26 +27,17 @@ FAST_SHARE = 0.1
 RUN_CHANCE = 0.001
 ABSENCE_S = 300
 EXPOSURE_MS = 250
-
-
-@dataclass(frozen=True)
-class Behaviour:
-    """The numbers behind the flags of one person."""
-
-    times_ms: Sequence[float] = ()
-    """Response times in teaching and test."""
-    answers: Sequence[int] = ()
-    """The classes chosen in the test, in order, without attention checks."""
-    gaps_s: Sequence[float] = ()
-    """Between one answer and the next, by the server's clock."""
-    hidden_s: Sequence[float] = ()
-    """How long the page was out of view, each time."""
-    exposures: Sequence[tuple[float, float]] = ()
-    """Memory rounds that count: (shown, planned) in milliseconds."""
-    checks: Sequence[bool] = ()
-    """Attention checks: whether each was passed."""
-    elsewhere: Sequence[str] = ()
-    """Other sessions of the same recruiter's id: where each was."""
+# How much longer than the server waited a device's time may be: clocks tick differently, and a server's is set.
+CLOCK_MS = 250
+FEWEST_CLAIMS = 2
+# The share of the estimated time below which no person can look, choose and put pictures back.
+PACE_SHARE = 0.2
+# The level of the one-sided binomial test against guessing.
+GUESSING = 0.05
+# A test result below chance that guessing reaches in fewer than this share of all tests.
+INVERTED = 0.001
+# Shorter teaching or tests tell too little about learning.
+FEWEST_ANSWERS = 20
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Rule:
     title: str
     meaning: str
     numbers: Callable[[Behaviour], str]
+    is_strong: bool = False
+
+    @property
+    def strength(self) -> str:
+        return "strong" if self.is_strong else "look at"
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,45 @@ def flags_of(behaviour: Behaviour) -> tuple[Flag, ...]:
     return tuple(Flag(rule, numbers) for rule, numbers in found if numbers)
 
 
-# Too fast
+# By the server's clock
+
+
+def answered_early(behaviour: Behaviour) -> str:
+    """A page that was left or reloaded during the display leads straight to the recall, and reports the shorter
+    display: once, that is an accident, and the flag for exposure tells it."""
+    early = [one for one in behaviour.rounds if one.is_early]
+    reported = [one for one in early if one.shown is not None and one.shown <= one.took]
+    if not early or len(early) == len(reported) == 1:
+        return ""
+    worst = min(early, key=lambda one: one.took / one.planned)
+    return (
+        f"{len(early)} of {len(behaviour.rounds)} rounds; the worst was answered "
+        f"{seconds(worst.took)} after a display of {seconds(worst.planned)} began."
+    )
+
+
+def impossible_times(behaviour: Behaviour) -> str:
+    beyond = [one for one in behaviour.claims if one.claimed > one.seen + CLOCK_MS]
+    if len(beyond) < FEWEST_CLAIMS:
+        return ""
+    worst = max(beyond, key=lambda one: one.claimed - one.seen)
+    return (
+        f"{len(beyond)} of {len(behaviour.claims)} answers; the worst claims {seconds(worst.claimed)}, "
+        f"and the server waited {seconds(worst.seen)}."
+    )
+
+
+def too_short(behaviour: Behaviour) -> str:
+    pace = behaviour.pace
+    if pace is None or pace.taken >= PACE_SHARE * pace.expected:
+        return ""
+    return (
+        f"{pace.taken:.0f}{NBSP}s for tasks that take about {_minutes(pace.expected)} "
+        f"({share(pace.taken / pace.expected, 0)})."
+    )
+
+
+# By the worker's device
 
 
 def too_fast(behaviour: Behaviour) -> str:
@@ -74,7 +118,32 @@ def too_fast(behaviour: Behaviour) -> str:
     )
 
 
-# The same key
+def long_absence(behaviour: Behaviour) -> str:
+    gap, hidden = max(behaviour.gaps_s, default=0.0), max(behaviour.hidden_s, default=0.0)
+    if max(gap, hidden) < ABSENCE_S:
+        return ""
+    times = len(behaviour.hidden_s)
+    left = f"; page left {_times(times)}, longest {_minutes(hidden)}" if times else ""
+    return f"Longest time between two answers {_minutes(gap)}{left}."
+
+
+def odd_exposure(behaviour: Behaviour) -> str:
+    shown = [
+        (one.shown, one.planned)
+        for one in behaviour.rounds
+        if one.shown is not None and not one.is_practice
+    ]
+    odd = [(time, planned) for time, planned in shown if abs(time - planned) > EXPOSURE_MS]
+    if not odd:
+        return ""
+    time, planned = max(odd, key=lambda pair: abs(pair[0] - pair[1]))
+    return (
+        f"{len(odd)} of {len(shown)} rounds; the worst was shown for "
+        f"{seconds(time)} instead of {seconds(planned)}."
+    )
+
+
+# By the answers
 
 
 def same_key(behaviour: Behaviour) -> str:
@@ -87,72 +156,27 @@ def same_key(behaviour: Behaviour) -> str:
     )
 
 
-def longest_run(answers: Iterable[int]) -> int:
-    return max((sum(1 for _ in run) for _, run in groupby(answers)), default=0)
-
-
-@lru_cache(maxsize=1024)
-def chance_of_run(flips: int, run: int) -> float:
-    """The probability that fair coin flips have a run of this length or longer, exactly.
-
-    Sequences without one are the ways to write `flips` as an ordered sum of parts smaller than `run`, each twice: once
-    for either side of the first coin.
-    """
-    if run <= 1 or flips == 0:
-        return 1.0
-    ways = [1]
-    for length in range(1, flips + 1):
-        ways.append(sum(ways[max(0, length - run + 1) : length]))
-    every: int = 2**flips
-    return (every - 2 * ways[flips]) / every
-
-
-# Long absences
-
-
-def long_absence(behaviour: Behaviour) -> str:
-    gap, hidden = max(behaviour.gaps_s, default=0.0), max(behaviour.hidden_s, default=0.0)
-    if max(gap, hidden) < ABSENCE_S:
+def at_chance(behaviour: Behaviour) -> str:
+    """Over everything and over the test alone: a teacher may choose what a good learner still gets wrong."""
+    everything = [*behaviour.taught, *behaviour.tested]
+    if len(behaviour.tested) < FEWEST_ANSWERS:
         return ""
-    times = len(behaviour.hidden_s)
-    left = f"; page left {_times(times)}, longest {_minutes(hidden)}" if times else ""
-    return f"Longest time between two answers {_minutes(gap)}{left}."
-
-
-def gaps(moments: Sequence[float]) -> list[float]:
-    """The times between moments, in seconds."""
-    return [after - before for before, after in pairwise(moments)]
-
-
-def hidden_times(events: Iterable[tuple[bool, float]]) -> list[float]:
-    """How long the page was out of view, each time, from (is now hidden, moment) in order. A page that was left and
-    never seen again is no absence: nobody knows how long it was."""
-    times, since = [], None
-    for is_hidden, moment in events:
-        if is_hidden:
-            since = moment if since is None else since
-        elif since is not None:
-            times.append(moment - since)
-            since = None
-    return times
-
-
-# Exposure
-
-
-def odd_exposure(behaviour: Behaviour) -> str:
-    odd = [
-        (shown, planned)
-        for shown, planned in behaviour.exposures
-        if abs(shown - planned) > EXPOSURE_MS
-    ]
-    if not odd:
+    chances = [chance_of_at_least(sum(part), len(part)) for part in (everything, behaviour.tested)]
+    if min(chances) <= GUESSING:
         return ""
-    shown, planned = max(odd, key=lambda round_: abs(round_[0] - round_[1]))
-    return (
-        f"{len(odd)} of {len(behaviour.exposures)} rounds; the worst was shown for "
-        f"{seconds(shown)} instead of {seconds(planned)}."
-    )
+    return f"{_right(everything)}, {_right(behaviour.tested)} in the test; chance of this by guessing {chances[0]:.2f}."
+
+
+def odd_curve(behaviour: Behaviour) -> str:
+    taught, tested = behaviour.taught, behaviour.tested
+    if len(tested) < FEWEST_ANSWERS:
+        return ""
+    if len(taught) >= FEWEST_ANSWERS and all(taught) and all(tested):
+        return f"{_right([*taught, *tested])}, from the first image on: nothing was left to learn."
+    inverted = chance_of_at_least(len(tested) - sum(tested), len(tested))
+    if inverted < INVERTED:
+        return f"{_right(tested)} in the test, far below guessing; chance {_small(inverted)}."
+    return ""
 
 
 # Attention checks and repetition
@@ -170,6 +194,10 @@ def repeated(behaviour: Behaviour) -> str:
 # Words
 
 
+def _right(answers: Sequence[bool]) -> str:
+    return f"{sum(answers)} of {len(answers)} right"
+
+
 def _small(chance: float) -> str:
     return f"{chance:.1g}" if chance >= 1e-6 else "below one in a million"
 
@@ -184,6 +212,32 @@ def _times(count: int) -> str:
 
 RULES = (
     Rule(
+        "early",
+        "Answered during the display",
+        "By the server’s clock, rounds of the memory test were answered before their pictures can have been shown for "
+        "as long as planned. The page does not allow that: a program answered. One round that the page reports as "
+        "cut short, by a reload, does not count here.",
+        answered_early,
+        is_strong=True,
+    ),
+    Rule(
+        "clock",
+        "Times that cannot be true",
+        f"At least {FEWEST_CLAIMS} answers claim more time on the worker’s device than passed on the server between "
+        f"handing out the task and receiving the answer, by more than {CLOCK_MS} ms. The times were made up.",
+        impossible_times,
+        is_strong=True,
+    ),
+    Rule(
+        "pace",
+        "Too short in total",
+        f"From consent to the last answer, less than {share(PACE_SHARE, 0)} of the time passed that the study’s "
+        "estimate allows for these tasks, reading not counted. Even the quickest people of published experiments take "
+        "longer.",
+        too_short,
+        is_strong=True,
+    ),
+    Rule(
         "fast",
         "Too fast",
         f"At least {share(FAST_SHARE, 0)} of the answers in teaching and test came within {FAST_MS} ms of the picture, "
@@ -196,6 +250,24 @@ RULES = (
         "The longest run of identical answers in the test is one that fair coin flips would reach in fewer than 1 of "
         "1,000 tests of this length. About 1 of 1,000 honest people is flagged.",
         same_key,
+    ),
+    Rule(
+        "chance",
+        "No better than guessing",
+        "Neither all answers of teaching and test together nor those of the test alone are better than guessing: "
+        f"one-sided binomial tests at the level of {share(GUESSING, 0)}, with at least {FEWEST_ANSWERS} answers in the "
+        "test. Somebody who guesses all the time is nearly always flagged; a few of 100 honest people do not learn "
+        "either.",
+        at_chance,
+    ),
+    Rule(
+        "curve",
+        "Unusual learning curve",
+        "Not one wrong answer from the first image of teaching to the last of the test, with at least "
+        f"{FEWEST_ANSWERS} of each: about 1 of 100 people learn without an error, unless they knew the classes before. "
+        "Or a test so far below chance that guessing reaches it in fewer than 1 of 1,000 tests: the classes were "
+        "confused, or answered wrong on purpose.",
+        odd_curve,
     ),
     Rule(
         "absence",

@@ -1,7 +1,7 @@
 """Whose session looks odd, and who was excluded: the flags of a study, and the decisions about them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -49,6 +49,13 @@ class ListedPerson:
     def teacher(self) -> str:
         return teacher_title(self.participant.arm)
 
+    def weight(self) -> tuple[int, int]:
+        return sum(flag.rule.is_strong for flag in self.flags), len(self.flags)
+
+    @property
+    def is_strong(self) -> bool:
+        return any(flag.rule.is_strong for flag in self.flags)
+
     @property
     def keys(self) -> set[str]:
         keys = {flag.rule.key for flag in self.flags}
@@ -57,6 +64,7 @@ class ListedPerson:
 
 def quality(request: HttpRequest, study: Study) -> HttpResponse:
     everybody = listed(study)
+    total = len(everybody)
     counts = Counter(key for person in everybody for key in person.keys)
     chosen = chosen_flag(request)
     shown = [person for person in everybody if not chosen or chosen in person.keys]
@@ -65,21 +73,22 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
         "page": page,
         "people": with_decisions(page.object_list),
         "query": query_of({"flag": chosen}),
-        "filters": [filter_links("Flag", "flag", titles(everybody, counts), {"flag": chosen})],
+        "filters": [filter_links("Flag", "flag", titles(counts, total, chosen), {"flag": chosen})],
         "legend": [(rule, counts[rule.key]) for rule in RULES],
         "decisions": decision_table(study),
-        "total": len(everybody),
+        "total": total,
+        "strong": sum(person.is_strong for person in everybody),
     }
     return study_page(request, study, "admin/desk/quality/page.html", "Quality", context)
 
 
 def listed(study: Study) -> list[ListedPerson]:
-    """The most flags first, then the newest."""
+    """The most strong flags first, then the most flags, then the newest."""
     live = study.participants.live()
     rows = list(live.only(*READ).order_by("-created_at", "-pk"))
     flags = flags_by_person(live, rows)
     found = [ListedPerson(row, flags.get(row.pk, ())) for row in rows]
-    return sorted((person for person in found if person.keys), key=lambda one: -len(one.flags))
+    return sorted((one for one in found if one.keys), key=ListedPerson.weight, reverse=True)
 
 
 def chosen_flag(request: HttpRequest) -> str:
@@ -87,10 +96,15 @@ def chosen_flag(request: HttpRequest) -> str:
     return wanted if wanted in {EXCLUDED, *(rule.key for rule in RULES)} else ""
 
 
-def titles(everybody: Sequence[ListedPerson], counts: Mapping[str, int]) -> dict[str, str]:
-    flags = {rule.key: f"{rule.title} ({counts[rule.key]})" for rule in RULES}
-    excluded = {EXCLUDED: f"Excluded ({counts[EXCLUDED]})"}
-    return {"": f"All ({len(everybody)})"} | flags | excluded
+def titles(counts: Mapping[str, int], total: int, chosen: str) -> dict[str, str]:
+    """Only what somebody has, or what is chosen: the legend names every flag."""
+    known = {rule.key: rule.title for rule in RULES} | {EXCLUDED: "Excluded"}
+    found = {
+        key: f"{title} ({counts[key]})"
+        for key, title in known.items()
+        if counts[key] or key == chosen
+    }
+    return {"": f"All ({total})"} | found
 
 
 def with_decisions(people: Iterable[ListedPerson]) -> list[ListedPerson]:

@@ -26,8 +26,10 @@ def add(study: Study, **fields: Any) -> Participant:
 START = timezone.now() - timedelta(hours=1)
 
 
-def at(seconds: float) -> dict[str, datetime]:
-    return {"answered_at": START + timedelta(seconds=seconds)}
+def at(seconds: float, took: float = 1) -> dict[str, datetime]:
+    """When a task was answered, and when it was handed out."""
+    answered = START + timedelta(seconds=seconds)
+    return {"created_at": answered - timedelta(seconds=took), "answered_at": answered}
 
 
 def take_part(person: Participant) -> None:
@@ -40,7 +42,7 @@ def take_part(person: Participant) -> None:
     for place, (trial, shown) in enumerate([(0, 9999.0), (1, 3001.0), (2, 4600.0)]):
         MemoryRound.objects.create(
             participant=person, position=2 + place, trial=trial, length=2, pictures=[], shuffled=[],
-            exposure_ms=3000, shown_ms=shown, **at(place),
+            exposure_ms=3000, shown_ms=shown, exposed_at=START + timedelta(seconds=place - 12), **at(place, 20),
         )  # fmt: skip
     for place in range(2):
         TeachingStep.objects.create(

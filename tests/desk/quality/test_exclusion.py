@@ -110,11 +110,14 @@ def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study
 
 
 def everywhere(study: Study) -> dict:
-    """Everything that counts people: results, files, monitor, payment and balance."""
+    """Everything that counts people: results, files, monitor, payment and balance. The desk's own tables are about
+    those who were excluded, too."""
     study = Study.objects.get(pk=study.pk)
     study.bonus_share = 1
     files = {
-        table: b"".join(table_chunks(Selection(study), table, "jsonl")).decode() for table in TABLES
+        table: b"".join(table_chunks(Selection(study), table, "jsonl")).decode()
+        for table in TABLES
+        if table not in {"flags", "exclusions", "payments"}
     }
     return {
         "results": sorted(person.code for person in gather(study).people),

@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from desk.models import Decision
 from desk.quality import behaviour
-from desk.quality.flags import (
-    RULES,
+from desk.quality.flags import RULES, flags_of
+from desk.quality.measures import (
     Behaviour,
+    Claim,
+    Pace,
+    RoundTimes,
+    chance_of_at_least,
     chance_of_run,
-    flags_of,
     gaps,
     hidden_times,
     longest_run,
@@ -44,7 +47,11 @@ def test_a_session_without_anything_odd_has_no_flag():
         answers=[-1, 1] * 50,
         gaps_s=[3.0] * 150,
         hidden_s=[20.0],
-        exposures=[(3004.0, 3000)],
+        rounds=[RoundTimes(planned=3000, took=8000, shown=3004)],
+        claims=[Claim(900, 2100)] * 130,
+        taught=[False, True, True] * 10,
+        tested=[True, True, True, False] * 25,
+        pace=Pace(taken=400, expected=840),
         checks=[True, True],
     ) == {}  # fmt: skip
 
@@ -117,10 +124,79 @@ def test_a_page_is_hidden_from_when_it_was_left_until_it_is_seen_again():
 
 
 def test_exposure_is_odd_when_it_is_off_by_more_than_a_quarter_of_a_second():
-    assert flags(exposures=[(3250.0, 3000), (2750.0, 3000)]) == {}
-    assert flags(exposures=[(3003.0, 3000), (2700.0, 3000), (9000.0, 4000)]) == {
+    def shown(*times: tuple[float, float]) -> list[RoundTimes]:
+        return [RoundTimes(planned, 20_000, shown) for shown, planned in times]
+
+    assert flags(rounds=shown((3250.0, 3000), (2750.0, 3000))) == {}
+    assert flags(rounds=shown((3003.0, 3000), (2700.0, 3000), (9000.0, 4000))) == {
         "exposure": "2 of 3 rounds; the worst was shown for 9.00 s instead of 4.00 s."
     }
+    assert flags(rounds=[RoundTimes(3000, 20_000, 0, is_practice=True)]) == {}
+
+
+def test_a_round_answered_before_its_display_can_be_over_is_flagged():
+    fine, early = RoundTimes(3000, 3000, 3000), RoundTimes(3000, 2999, 3000)
+    assert flags(rounds=[fine]) == {}
+    assert flags(rounds=[fine, early]) == {
+        "early": "1 of 2 rounds; the worst was answered 3.00 s after a display of 3.00 s began."
+    }
+    assert "early" in flags(rounds=[RoundTimes(3000, 40)])
+
+
+def test_a_page_that_was_reloaded_during_one_display_is_no_program():
+    reloaded = RoundTimes(5000, 4000, 1000)
+    assert list(flags(rounds=[reloaded])) == ["exposure"]
+    assert list(flags(rounds=[reloaded, reloaded])) == ["early", "exposure"]
+
+
+def test_times_beyond_what_the_server_saw_are_flagged_from_the_second_on():
+    honest, invented = Claim(700, 450), Claim(900, 20)
+    assert flags(claims=[honest, honest, invented]) == {}
+    assert flags(claims=[honest, invented, Claim(700, 449.9)]) == {
+        "clock": "2 of 3 answers; the worst claims 0.90 s, and the server waited 0.02 s."
+    }
+
+
+def test_a_session_in_less_than_a_fifth_of_its_time_is_flagged():
+    assert flags(pace=Pace(taken=168.0, expected=840)) == {}
+    assert flags(pace=Pace(taken=27, expected=840)) == {
+        "pace": "27 s for tasks that take about 14.0 min (3 %)."
+    }
+
+
+def answered(right: int, of: int) -> list[bool]:
+    """Right answers spread among wrong ones, the first of them wrong."""
+    return [(place * right) // of > ((place - 1) * right) // of for place in range(of)]
+
+
+def test_chance_is_what_a_binomial_test_cannot_tell_from_guessing():
+    # Of 130 guesses, 75 or more are right in 4.6 of 100 sessions, and 74 or more in 6.8.
+    assert flags(taught=answered(17, 30), tested=answered(57, 100)) == {
+        "chance": "74 of 130 right, 57 of 100 right in the test; chance of this by guessing 0.07."
+    }
+    assert flags(taught=answered(18, 30), tested=answered(57, 100)) == {}
+    # A teacher may show what a learner gets wrong: then the test alone decides.
+    assert flags(taught=answered(9, 30), tested=answered(59, 100)) == {}
+    assert flags(taught=answered(15, 30), tested=answered(9, 19)) == {}
+
+
+def test_no_error_at_all_and_a_test_far_below_chance_are_curves_that_people_hardly_have():
+    assert flags(taught=[True] * 20, tested=[True] * 20) == {
+        "curve": "40 of 40 right, from the first image on: nothing was left to learn."
+    }
+    assert flags(taught=[False] + [True] * 19, tested=[True] * 20) == {}
+    assert flags(taught=[True] * 19, tested=[True] * 20) == {}
+    below = flags(taught=answered(15, 30), tested=answered(33, 100))["curve"]
+    assert below == "33 of 100 right in the test, far below guessing; chance 0.0004."
+    assert "curve" not in flags(taught=answered(15, 30), tested=answered(35, 100))
+
+
+def test_the_binomial_tail_is_that_of_counting_all_sequences():
+    for flips in range(9):
+        heads = [sum(flipped) for flipped in itertools.product((0, 1), repeat=flips)]
+        for least in range(flips + 2):
+            having = sum(count >= least for count in heads)
+            assert chance_of_at_least(least, flips) == having / 2**flips
 
 
 def test_failed_checks_and_other_sessions_are_told():
@@ -131,10 +207,19 @@ def test_failed_checks_and_other_sessions_are_told():
 
 
 def test_every_flag_says_what_it_means_and_where_its_threshold_is():
-    assert len({rule.key for rule in RULES}) == len(RULES) == 6
+    assert len({rule.key for rule in RULES}) == len(RULES) == 11
     assert all(rule.meaning.endswith(".") for rule in RULES)
-    for rule, threshold in zip(RULES, ("300 ms", "1,000", "5 minutes", "250 ms"), strict=False):
-        assert threshold in rule.meaning
+    thresholds = {
+        "clock": "250 ms", "pace": "20 %", "fast": "300 ms", "run": "1,000", "chance": "5 %", "curve": "at least 20",
+        "absence": "5 minutes", "exposure": "250 ms",
+    }  # fmt: skip
+    for rule in RULES:
+        said = rule.meaning.replace("\N{NO-BREAK SPACE}", " ")
+        assert thresholds.get(rule.key, "") in said
+
+
+def test_only_what_no_person_can_do_on_the_page_is_strong():
+    assert [rule.key for rule in RULES if rule.is_strong] == ["early", "clock", "pace"]
 
 
 # The numbers, from rows
@@ -161,11 +246,32 @@ def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     assert numbers.times_ms == [250.0, *(500.0 + place for place in range(41))]
     assert numbers.answers == [1] * 40
     assert numbers.checks == [False]
-    assert numbers.exposures == [(3001.0, 3000), (4600.0, 3000)]
+    assert [(one.planned, one.shown, one.is_practice) for one in numbers.rounds] == [
+        (3000, 9999.0, True), (3000, 3001.0, False), (3000, 4600.0, False),
+    ]  # fmt: skip
+    assert [one.took for one in numbers.rounds] == pytest.approx([12_000] * 3, abs=2)
+    assert numbers.taught == [True] * 2
+    assert numbers.tested == [True] * 40
+    # Every image that came with a time: between the answer before it, or its row, and its own answer.
+    assert numbers.claims[3:6] == [
+        Claim(250.0, pytest.approx(1000, abs=2)),
+        Claim(500.0, pytest.approx(1000, abs=2)),
+        Claim(501.0, pytest.approx(1000, abs=2)),
+    ]
+    # Three rounds of two pictures, two steps and 41 images, by the rule of the study's estimate.
+    assert numbers.pace == Pace(pytest.approx(560, abs=0.01), 3 * (3 + 9) + 2 * 7 + 41 * 3.5)
     assert numbers.hidden_s == pytest.approx([60.0], abs=1e-3)
     expected = [1, 1, 8, 400, 90, *[1] * 40]
     assert numbers.gaps_s == pytest.approx(expected, abs=1e-3)
     assert set(flags(**vars(numbers))) == {"run", "absence", "exposure", "checks"}
+
+
+def test_a_program_that_answers_at_once_is_found_by_the_servers_clock(dataset):
+    study = make_study(dataset=dataset, arms="rt", evaluation_size=20)
+    worker = Worker(study)
+    worker.go_to("done")
+    strong = [rule.key for rule in RULES if rule.is_strong]
+    assert flags_read(study)[worker.participant.pk][:3] == strong
 
 
 READ_BY_ITSELF = """
@@ -174,7 +280,7 @@ django.setup()
 from desk.quality.behaviour import behaviours
 from studies.models import Participant
 (found,) = behaviours(Participant.objects.filter(study__slug="{slug}")).values()
-print(len(found.answers), len(found.checks), len(found.exposures), sum(found.gaps_s))
+print(len(found.answers), len(found.checks), len(found.rounds), sum(found.gaps_s))
 """
 
 
