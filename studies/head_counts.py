@@ -1,7 +1,7 @@
 """Where everybody of a study stands: one question to the database, and counts by arm from its answer."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,12 +31,16 @@ class OutcomeGroup:
 
 
 def outcome_groups(
-    study: Study, purpose: str = Participant.Purpose.LIVE
+    study: Study,
+    purpose: str = Participant.Purpose.LIVE,
+    versions: Sequence[int] | None = None,
 ) -> tuple[OutcomeGroup, ...]:
-    """Everybody who joined for a purpose, excluded people too."""
+    """Everybody who joined for a purpose, or only with some versions of the settings; excluded people too."""
+    people = study.participants.filter(purpose=purpose)
+    if versions is not None:
+        people = people.filter(version__number__in=versions)
     rows = (
-        study.participants.filter(purpose=purpose)
-        .order_by()
+        people.order_by()
         .values_list("arm", furthest_stage(), "stage", "is_excluded")
         .annotate(total=Count("pk"), late=Count("pk", filter=Q(last_seen_at__lt=study.cutoff)))
     )

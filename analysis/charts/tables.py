@@ -53,6 +53,8 @@ class Table:
     rows: Sequence[Sequence[Any]] = field(default=())
     is_tall: bool = False
     """Whether it scrolls by itself when it is long."""
+    note: str = ""
+    """Whom it is about and whom it leaves out, said below it."""
 
     @property
     def head(self) -> list[list[Heading]]:

@@ -11,8 +11,10 @@ import numpy as np
 from analysis import stats
 from analysis.charts.tables import Table, number_columns, row_names
 from analysis.charts.words import UNKNOWN, decimal
-from analysis.results.figures import FORMS, StudyFigure
+from analysis.results.sample import sessions_in_words
+from analysis.results.study_figure import FORMS, StudyFigure
 from studies.models import Study
+from studies.version_groups import VersionChoice, choose_versions
 from teaching.engine import Shown, Tracked
 from teaching.engine.arrays import FloatArray
 from teaching.teachers import teacher_title
@@ -57,17 +59,26 @@ class Check:
     arms: Sequence[Arm]
     fits: dict[str, Fit]
     """by the participant's code"""
+    purpose: str
+    versions: VersionChoice
+
+    @property
+    def sample(self) -> str:
+        """Whom the check is about."""
+        return sessions_in_words(len(self.sessions), self.purpose, self.versions, most=MOST)
 
     @property
     def sessions(self) -> list[TaughtSession]:
         return [session for arm in self.arms for session in arm.sessions]
 
 
-def check(study: Study, purpose: str) -> Check:
-    sessions = sessions_of(study, purpose, MOST)
+def check(study: Study, purpose: str, version: str = "") -> Check:
+    versions = choose_versions(study, study.participants.filter(purpose=purpose), version)
+    sessions = sessions_of(study, purpose, versions, MOST)
     names = sorted({session.arm for session in sessions}, key=place_in(study))
     arms = [arm_of(name, [s for s in sessions if s.arm == name]) for name in names]
-    return Check(arms, {session.code: fit(session) for session in sessions})
+    fits = {session.code: fit(session) for session in sessions}
+    return Check(arms, fits, purpose, versions)
 
 
 def place_in(study: Study) -> Any:
@@ -100,18 +111,23 @@ def predicted_answers(session: TaughtSession) -> FloatArray:
     return teacher.predicted_answers(session.pool, shown)
 
 
-def model_page(study: Study, purpose: str) -> dict[str, Any]:
-    found = check(study, purpose)
-    page: dict[str, Any] = {"n": len(found.sessions), "most": MOST, "purpose": purpose}
+def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
+    found = check(study, purpose, version)
+    page: dict[str, Any] = {"n": len(found.sessions), "most": MOST, "versions": found.versions}
     if not found.sessions:
         return page
     return page | {
-        "losses": Table("Log loss by teacher", LOSSES, [loss_row(arm) for arm in found.arms]),
+        "losses": loss_table(found),
         "figures": [draw(found) for draw in FIGURES.values()],
         "forms": [*FORMS],
         "decay": decay_words(found),
         "coin": f"{np.log(2):.3f}",
     }
+
+
+def loss_table(found: Check) -> Table:
+    rows = [loss_row(arm) for arm in found.arms]
+    return Table("Log loss by teacher", LOSSES, rows, note=found.sample)
 
 
 def loss_row(arm: Arm) -> list[Any]:
@@ -159,9 +175,8 @@ def calibration_figure(found: Check) -> StudyFigure:
         "95 % intervals of the share, as if answers were independent."
     )
     header = ("arm", "predicted", "answered_plus", "n", "low", "high")
-    return StudyFigure(
-        "calibration", caption, calibration_plot("Predicted and given answers", arms), header, rows
-    )
+    drawing = calibration_plot("Predicted and given answers", arms)
+    return StudyFigure("calibration", caption, drawing, header, rows, found.sample)
 
 
 def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[FloatArray, FloatArray]:
@@ -181,9 +196,8 @@ def decay_figure(found: Check) -> StudyFigure:
         "answers most lines are long, and a fit says little about any one person."
     )
     header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
-    return StudyFigure(
-        "decay", caption, decay_plot("Memory decay, measured and fitted", arms), header, rows
-    )
+    drawing = decay_plot("Memory decay, measured and fitted", arms)
+    return StudyFigure("decay", caption, drawing, header, rows, found.sample)
 
 
 def decay_row(session: TaughtSession, one: Fit) -> list[Any]:

@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 
 from studies.models import Participant, Study
+from studies.version_groups import VersionChoice
 from teaching import pools
 from teaching.engine import LearningRate, Pool
 from teaching.engine.arrays import FloatArray, IntArray
@@ -38,9 +39,11 @@ class TaughtSession:
         return np.asarray(self.answers == self.labels, dtype=np.float64)
 
 
-def sessions_of(study: Study, purpose: str, most: int) -> list[TaughtSession]:
-    """The newest finished sessions, each taught by the settings that it began with."""
-    people = study.participants.counted(purpose).completed()
+def sessions_of(
+    study: Study, purpose: str, versions: VersionChoice, most: int
+) -> list[TaughtSession]:
+    """The newest finished sessions of some versions, each taught by the settings that it began with."""
+    people = versions.people(study.participants.counted(purpose).completed())
     newest = people.select_related("version", "study__dataset").order_by("-pk")[:most]
     settings: dict[int, Study] = {}
     by_pk = {}

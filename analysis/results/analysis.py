@@ -9,6 +9,8 @@ from teaching.teachers import known_teachers, teacher_title
 
 from .numbers import Numbers
 
+ALPHA = 1 - stats.CONFIDENCE
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -55,9 +57,9 @@ def compare_with(
     }
 
 
-def size_notes(numbers: Numbers) -> list[str]:
-    """What the numbers of participants allow to say, quietly."""
-    sizes = {arm: len(numbers.values(arm, "teaching_gain")) for arm in numbers.arms}
+def size_notes(numbers: Numbers, measure: str) -> list[str]:
+    """What the numbers of participants allow to say about a measure, quietly."""
+    sizes = {arm: len(numbers.values(arm, measure)) for arm in numbers.arms}
     notes = []
     few = [teacher_title(arm) for arm, n in sizes.items() if n < stats.TOO_FEW]
     if few:
@@ -65,14 +67,17 @@ def size_notes(numbers: Numbers) -> list[str]:
             f"Fewer than {stats.TOO_FEW} finished with {in_words(few)}: shown, but too few for an interval or a test."
         )
     smallest = min((n for n in sizes.values() if n >= stats.TOO_FEW), default=0)
-    effect = stats.detectable_effect(smallest)
-    if effect is not None:
-        rough = "intervals and p values are rough, and " if smallest < stats.FEW else ""
-        notes.append(
-            f"With {smallest} in the smallest arm that is tested, {rough}a difference below about {effect:.2f} "
-            "standard deviations would be missed more than one time in five."
-        )
-    missing = len(numbers.people) - sum(sizes.values())
-    if missing:
-        notes.append(f"{missing} finished without a teaching gain or a teacher and are left out.")
-    return notes
+    return [*notes, *detectable_notes(smallest)]
+
+
+def detectable_notes(smallest: int) -> list[str]:
+    """Which difference the smallest arm can miss, at the full level and at that of one outcome of two."""
+    alone, of_two = (stats.detectable_effect(smallest, alpha) for alpha in (ALPHA, ALPHA / 2))
+    if alone is None or of_two is None:
+        return []
+    rough = "intervals and p values are rough, and " if smallest < stats.FEW else ""
+    return [
+        f"With {smallest} in the smallest arm that is tested, {rough}a difference below {alone:.2f} standard "
+        "deviations would be missed more than one time in five at the level of 5\N{NO-BREAK SPACE}%, and one below "
+        f"{of_two:.2f} at 2.5\N{NO-BREAK SPACE}%, which is the level of each outcome if both are tested."
+    ]

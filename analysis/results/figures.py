@@ -1,89 +1,20 @@
 """Every figure of a study: what is drawn, what is said below it, and the table behind it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from analysis import stats
 from analysis.charts import words
 from analysis.charts.figures import accuracies, distributions
-from analysis.charts.shapes import Drawing
-from analysis.charts.svg import svg, svg_file
-from analysis.exports.formats import csv_text
+from studies.models import Outcome, Study
 from teaching.teachers import teacher_title
 
-from .numbers import TIME_CLASS_MS, Numbers, Person
-
-Cell = str | int | float | None
+from .numbers import TIME_CLASS_MS, Numbers
+from .outcome_figures import by_memory_figure, outcome_figure
+from .study_figure import Cell, StudyFigure, arm_values, person_table, sample_of
 
 STAGES = ("teaching", "evaluation")
-
-
-@dataclass(frozen=True)
-class StudyFigure:
-    key: str
-    caption: str
-    drawing: Drawing
-    header: tuple[str, ...]
-    rows: Sequence[Sequence[Cell]]
-
-    @property
-    def title(self) -> str:
-        return self.drawing.title
-
-    def svg(self) -> str:
-        return svg(self.drawing)
-
-    def file(self, form: str) -> bytes:
-        if form == "csv":
-            return csv_text(self.header, self.rows).encode()
-        if form == "svg":
-            return svg_file(self.drawing).encode()
-        # ReportLab and the font are loaded when somebody wants a PDF, and not before.
-        from analysis.charts.pdf import pdf
-
-        return pdf(self.drawing)
-
-
-FORMS = {
-    "svg": "image/svg+xml",
-    "pdf": "application/pdf",
-    "csv": "text/csv; charset=utf-8",
-}
-
-
-def arm_values(numbers: Numbers, measure: str) -> list[distributions.ArmValues]:
-    return [
-        distributions.ArmValues(teacher_title(arm), values, stats.summarise(values))
-        for arm in numbers.arms
-        for values in [numbers.values(arm, measure)]
-    ]
-
-
-def person_table(numbers: Numbers, *measures: str) -> tuple[tuple[str, ...], list[list[Cell]]]:
-    """The header and the rows of what every participant has of some measures."""
-    rows = [
-        [person.code, person.arm, *(getattr(person, measure) for measure in measures)]
-        for person in numbers.people
-    ]
-    return ("participant", "arm", *measures), rows
-
-
-def gain_figure(numbers: Numbers) -> StudyFigure:
-    return StudyFigure(
-        "gain",
-        "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
-        "interquartile ranges; the diamond is the mean with its 95 % interval, and the signed number its value.",
-        distributions.box_plot(
-            title="Teaching gain by teacher",
-            axis="teaching gain, points",
-            arms=arm_values(numbers, "teaching_gain"),
-            show_tick=words.signed_tick,
-            show_mean=words.signed_points,
-            has_zero=True,
-        ),
-        *person_table(numbers, "first_seen_accuracy", "evaluation_accuracy", "teaching_gain"),
-    )
 
 
 def accuracy_figure(numbers: Numbers) -> StudyFigure:
@@ -112,6 +43,7 @@ def accuracy_figure(numbers: Numbers) -> StudyFigure:
         accuracies.accuracy_plot("First-seen and evaluation accuracy", arms),
         header,
         rows,
+        sample_of(numbers, "first_seen_accuracy", "evaluation_accuracy"),
     )
 
 
@@ -141,6 +73,7 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
         accuracies.curve_plot("Learning curves", arms),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
+        sample_of(numbers),
     )
 
 
@@ -169,6 +102,7 @@ def memory_figure(numbers: Numbers) -> StudyFigure:
         distributions.histogram("Memory length", "memory span (mean length restored)", counts),
         ("memory_span", "participants"),
         counts,
+        sample_of(numbers, "memory_span"),
     )
 
 
@@ -177,41 +111,6 @@ def mean_words(spans: Sequence[float]) -> str:
     if middle is None:
         return ""
     return f": mean {middle:.2f}" + ("" if spread is None else f", SD {spread:.2f}")
-
-
-def gain_by_memory_figure(numbers: Numbers) -> StudyFigure:
-    arms = [
-        distributions.ArmPoints(teacher_title(arm), spans_and_gains(numbers.of(arm)))
-        for arm in numbers.arms
-    ]
-    return StudyFigure(
-        "gain-by-memory",
-        "Every mark is a participant, shifted a little sideways where many share a span. "
-        + correlation_words([point for arm in arms for point in arm.points]),
-        distributions.scatter(
-            "Teaching gain against memory",
-            "memory span (mean length restored)",
-            "teaching gain, points",
-            arms,
-        ),
-        *person_table(numbers, "memory_span", "teaching_gain"),
-    )
-
-
-def spans_and_gains(people: Iterable[Person]) -> list[tuple[float, float]]:
-    return [
-        (person.memory_span, person.teaching_gain)
-        for person in people
-        if person.memory_span is not None and person.teaching_gain is not None
-    ]
-
-
-def correlation_words(points: Sequence[tuple[float, float]]) -> str:
-    test = stats.spearman([x for x, _ in points], [y for _, y in points])
-    if test is None:
-        return "There are too few participants, or too little variation, for a correlation."
-    rho = words.decimal(test.statistic, 2)
-    return f"Spearman’s rank correlation over all teachers: ρ = {rho}, {words.p_words(test.p)}."
 
 
 def unique_figure(numbers: Numbers) -> StudyFigure:
@@ -225,7 +124,8 @@ def unique_figure(numbers: Numbers) -> StudyFigure:
             show_tick=words.plain,
             show_mean=lambda value: f"{value:.1f}",
         ),
-        *person_table(numbers, "unique_examples"),
+        *person_table(numbers, "unique_examples", "teaching_steps"),
+        sample_of(numbers, "unique_examples"),
     )
 
 
@@ -256,6 +156,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
         accuracies.confusion_plot("Confusion in the evaluation", names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
+        sample_of(numbers),
     )
 
 
@@ -279,6 +180,7 @@ def times_figure(numbers: Numbers) -> StudyFigure:
         distributions.times_plot("Response times", rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
+        sample_of(numbers),
     )
 
 
@@ -290,12 +192,24 @@ def time_box(classes: Sequence[tuple[float, int]]) -> stats.Box | None:
 
 
 FIGURES: dict[str, Callable[[Numbers], StudyFigure]] = {
-    "gain": gain_figure,
+    "gain": partial(outcome_figure, Outcome.GAIN),
+    "evaluation": partial(outcome_figure, Outcome.EVALUATION),
     "accuracy": accuracy_figure,
     "curves": curve_figure,
-    "gain-by-memory": gain_by_memory_figure,
+    "gain-by-memory": partial(by_memory_figure, Outcome.GAIN),
+    "evaluation-by-memory": partial(by_memory_figure, Outcome.EVALUATION),
     "memory": memory_figure,
     "unique-examples": unique_figure,
     "confusion": confusion_figure,
     "response-times": times_figure,
 }
+
+
+def figures_in_order(study: Study) -> list[Callable[[Numbers], StudyFigure]]:
+    """Every figure, that of the primary outcome before that of the other."""
+    order = [*FIGURES]
+    if study.primary_outcome == Outcome.EVALUATION:
+        for first, second in (("gain", "evaluation"), ("gain-by-memory", "evaluation-by-memory")):
+            place = order.index(first)
+            order[place : place + 2] = [second, first]
+    return [FIGURES[key] for key in order]

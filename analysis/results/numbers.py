@@ -12,7 +12,8 @@ from django.db.models.functions import Cast, Coalesce, Round
 from analysis import stats
 from evaluation.models import EvaluationItem
 from studies.head_counts import HeadCount, by_arm, outcome_groups
-from studies.models import LabelTask, Participant, Study
+from studies.models import LabelTask, Participant, ParticipantQuerySet, Study
+from studies.version_groups import VersionChoice, choose_versions
 from teaching.models import TeachingStep
 
 # Response times are counted in classes of this width, so that a million answers come as a few rows.
@@ -27,6 +28,8 @@ class Person:
 
     code: str
     arm: str
+    version: int
+    teaching_steps: int | None
     memory_span: float | None
     unique_examples: int | None
     first_seen_accuracy: float | None
@@ -48,6 +51,8 @@ class Numbers:
     """Everything the page needs."""
 
     study: Study
+    purpose: str
+    versions: VersionChoice
     arms: tuple[str, ...]
     people: tuple[Person, ...]
     head_counts: dict[str, HeadCount]
@@ -61,26 +66,33 @@ class Numbers:
         return stats.known(getattr(person, measure) for person in self.of(arm))
 
 
-def gather(study: Study, purpose: str = Participant.Purpose.LIVE) -> Numbers:
-    people = finished_people(study, purpose)
-    head_counts = by_arm(study, outcome_groups(study, purpose))
+def gather(study: Study, purpose: str = Participant.Purpose.LIVE, version: str = "") -> Numbers:
+    """Of the versions that were asked for; by default, of the newest that may be analysed together."""
+    versions = choose_versions(study, study.participants.filter(purpose=purpose), version)
+    finished = Finished(study.pk, purpose, versions.numbers)
+    people = finished_people(finished)
+    head_counts = by_arm(study, outcome_groups(study, purpose, versions.numbers))
     arms = tuple(arm for arm in head_counts if arm)
-    return Numbers(
-        study, arms, people, head_counts, answers_of(Finished(study.pk, purpose), people)
-    )
+    answers = answers_of(finished, people)
+    return Numbers(study, purpose, versions, arms, people, head_counts, answers)
 
 
 @dataclass(frozen=True)
 class Finished:
-    """Those who finished one study for one purpose."""
+    """Those who finished one study for one purpose with some versions of its settings."""
 
     study: int
     purpose: str
+    versions: tuple[int, ...]
+
+    @property
+    def people(self) -> ParticipantQuerySet:
+        counted = Participant.objects.counted(self.purpose).completed().filter(study=self.study)
+        return counted.filter(version__number__in=self.versions)
 
     @property
     def answers(self) -> Q:
-        people = Participant.objects.counted(self.purpose).completed().filter(study=self.study)
-        return Q(participant__in=people, is_correct__isnull=False)
+        return Q(participant__in=self.people, is_correct__isnull=False)
 
 
 # The answers of those who finished never change: while the same people have finished, the counts are valid.
@@ -96,13 +108,12 @@ def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
     return AnswerCounts(step_counts(finished), dict(confusion), times)
 
 
-def finished_people(study: Study, purpose: str) -> tuple[Person, ...]:
+def finished_people(finished: Finished) -> tuple[Person, ...]:
     fields = (
-        "code", "arm", "memory_span", "unique_examples", "first_seen_accuracy",
-        "evaluation_accuracy", "teaching_gain",
+        "code", "arm", "version__number", "teaching_steps", "memory_span", "unique_examples",
+        "first_seen_accuracy", "evaluation_accuracy", "teaching_gain",
     )  # fmt: skip
-    rows = study.participants.counted(purpose).completed().order_by("pk").values_list(*fields)
-    return tuple(Person(*row) for row in rows)
+    return tuple(Person(*row) for row in finished.people.order_by("pk").values_list(*fields))
 
 
 def step_counts(finished: Finished) -> dict[tuple[str, int, bool], tuple[int, int]]:

@@ -1,18 +1,23 @@
 """The page of results: everything in words, so that the template only places it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from analysis import stats
 from analysis.charts import words
-from analysis.charts.tables import Table, number_columns, row_names
+from analysis.charts.tables import Column, Table, number_columns, row_names
 from studies.head_counts import HeadCount
-from studies.models import Study
+from studies.models import Outcome, Study
+from studies.version_groups import versions_in_words
 from teaching.ceiling import ceiling_sentence
 from teaching.teachers import teacher_title
 
 from .analysis import Analysis, analyse, size_notes
-from .figures import FIGURES, FORMS
+from .equal_steps import at_equal_steps, has_unequal_steps
+from .figures import figures_in_order
 from .numbers import Numbers, gather
+from .outcome_figures import role_of
+from .study_figure import FORMS, sample_of
 
 WHAT_GAIN_REWARDS = (
     "Teaching gain is evaluation accuracy minus accuracy on first-seen teaching images. It also grows when a teacher "
@@ -20,14 +25,8 @@ WHAT_GAIN_REWARDS = (
 )
 
 SAMPLE = ("mean", "SD", words.INTERVAL_95)
-ARMS = (
-    row_names("Teacher"),
-    *number_columns("n"),
-    *number_columns(*SAMPLE, strong=["mean"], group="Teaching gain, points"),
-    *number_columns("First seen"),
-    *number_columns(*SAMPLE, strong=["mean"], group="Evaluation accuracy"),
-    *number_columns("Mean n̄", "Different images"),
-)
+UNITS = {Outcome.GAIN: "points", Outcome.EVALUATION: "%"}
+IMAGES = number_columns("mean", words.INTERVAL_95, strong=["mean"], group="Images shown")
 COMPARISONS = (
     row_names("Comparison"),
     *number_columns("Difference, points", words.INTERVAL_95, "Welch’s t (df)", "p"),
@@ -41,35 +40,67 @@ ATTRITION = (
 )
 
 
-def results_page(study: Study, purpose: str = "live") -> dict[str, Any]:
-    numbers = gather(study, purpose)
+def results_page(study: Study, purpose: str = "live", version: str = "") -> dict[str, Any]:
+    numbers = gather(study, purpose, version)
     page = {
         "study": study,
+        "versions": numbers.versions,
         "finished": len(numbers.people),
         "attrition": attrition_table(numbers),
         "ceiling": ceiling_sentence(study.dataset),
     }
     if not numbers.people:
         return page
-    gain, evaluation = (analyse(numbers, m) for m in ("teaching_gain", "evaluation_accuracy"))
+    settings = settings_by_version(numbers)
     return page | {
         "what_gain_rewards": WHAT_GAIN_REWARDS,
-        "arms": arm_table(numbers, gain, evaluation),
-        "notes": size_notes(numbers),
-        "analyses": [
-            analysis_words("Teaching gain", gain),
-            analysis_words("Evaluation accuracy", evaluation),
-        ],
-        "figures": [draw(numbers) for draw in FIGURES.values()],
+        "arms": arm_table(numbers),
+        "notes": size_notes(numbers, study.primary_outcome) + changed_outcome(numbers, settings),
+        "analyses": [analysis_words(outcome, numbers) for outcome in study.outcomes],
+        "equal_steps": equal_steps(numbers, settings),
+        "figures": [draw(numbers) for draw in figures_in_order(study)],
         "forms": [*FORMS],
         "few": stats.FEW,
         "resamples": f"{stats.RESAMPLES:,}",
     }
 
 
+def settings_by_version(numbers: Numbers) -> dict[int, Study]:
+    """The study as it was in each of the versions."""
+    versions = numbers.study.versions.filter(number__in=numbers.versions.numbers)
+    return {version.number: numbers.study.as_of(version) for version in versions}
+
+
+def changed_outcome(numbers: Numbers, settings: dict[int, Study]) -> list[str]:
+    primary = numbers.study.primary_outcome
+    earlier = [number for number, then in settings.items() if then.primary_outcome != primary]
+    if not earlier:
+        return []
+    joined = versions_in_words(earlier)
+    return [
+        f"The primary outcome was another one when people of {joined} joined: report that it changed."
+    ]
+
+
+def equal_steps(numbers: Numbers, settings: dict[int, Study]) -> dict[str, Any]:
+    """The comparison of those whom every teacher would have shown equally many images; empty if all were."""
+    if not has_unequal_steps(numbers):
+        return {}
+    alike = at_equal_steps(numbers, settings)
+    return {
+        "people": len(alike.people),
+        "arms": arm_table(alike, "Numbers by teacher at equal steps"),
+        "analyses": [
+            analysis_words(outcome, alike, " at equal steps") for outcome in alike.study.outcomes
+        ],
+    }
+
+
 def attrition_table(numbers: Numbers) -> Table:
     rows = [attrition_row(arm, head_count) for arm, head_count in numbers.head_counts.items()]
-    return Table("Who was lost", ATTRITION, rows)
+    versions = numbers.versions
+    only = f"Of {versions.words} only." if versions.left_out else ""
+    return Table("Who was lost", ATTRITION, rows, note=versions.pooling or only)
 
 
 def attrition_row(arm: str, head_count: HeadCount) -> list[Any]:
@@ -86,45 +117,78 @@ def attrition_row(arm: str, head_count: HeadCount) -> list[Any]:
     ]
 
 
-def arm_table(numbers: Numbers, gain: Analysis, evaluation: Analysis) -> Table:
-    rows = [
-        arm_row(arm, numbers, gain.summaries[arm], evaluation.summaries[arm])
-        for arm in numbers.arms
+def arm_table(numbers: Numbers, label: str = "Numbers by teacher") -> Table:
+    outcomes = numbers.study.outcomes
+    measures = [outcome.value for outcome in outcomes]
+    rows = [arm_row(arm, numbers) for arm in numbers.arms]
+    return Table(label, arm_columns(numbers.study), rows, note=sample_of(numbers, *measures))
+
+
+def arm_columns(study: Study) -> tuple[Column, ...]:
+    """The primary outcome first."""
+    groups = [
+        number_columns(*SAMPLE, strong=["mean"], group=group_title(outcome, study))
+        for outcome in study.outcomes
     ]
-    return Table("Numbers by teacher", ARMS, rows)
+    return (
+        row_names("Teacher"),
+        *number_columns("n"),
+        *(column for group in groups for column in group),
+        *number_columns("First seen"),
+        *IMAGES,
+        *number_columns("Different images", "Mean n̄"),
+    )
 
 
-def arm_row(
-    arm: str, numbers: Numbers, gain: stats.SampleSummary, evaluation: stats.SampleSummary
-) -> list[Any]:
+def group_title(outcome: Outcome, study: Study) -> str:
+    return f"{outcome.heading}, {UNITS[outcome]} ({role_of(outcome, study)})"
+
+
+def arm_row(arm: str, numbers: Numbers) -> list[Any]:
+    outcomes = numbers.study.outcomes
+    steps = stats.summarise(numbers.values(arm, "teaching_steps"))
     return [
         teacher_title(arm),
-        gain.n,
-        words.points(gain.mean),
-        words.spread(gain.sd),
-        words.points_interval(gain.interval),
+        len(numbers.of(arm)),
+        *(cell for outcome in outcomes for cell in outcome_cells(outcome, arm, numbers)),
         words.share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
-        words.share(evaluation.mean),
-        words.spread(evaluation.sd),
-        words.share_interval(evaluation.interval),
-        words.decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
+        words.decimal(steps.mean, 1),
+        words.between(steps.interval, lambda value: words.decimal(value, 1)),
         words.decimal(stats.mean(numbers.values(arm, "unique_examples")), 1),
+        words.decimal(stats.mean(numbers.values(arm, "memory_span")), 2),
     ]
 
 
-def analysis_words(measure: str, analysis: Analysis) -> dict[str, Any]:
+def outcome_cells(outcome: Outcome, arm: str, numbers: Numbers) -> Sequence[str]:
+    summary = stats.summarise(numbers.values(arm, outcome.value))
+    spread = words.spread(summary.sd)
+    if outcome == Outcome.GAIN:
+        return words.points(summary.mean), spread, words.points_interval(summary.interval)
+    return words.share(summary.mean), spread, words.share_interval(summary.interval)
+
+
+def analysis_words(outcome: Outcome, numbers: Numbers, where: str = "") -> dict[str, Any]:
+    analysis = analyse(numbers, outcome.value)
     reference = teacher_title(analysis.reference or "")
+    return {
+        "measure": outcome.heading,
+        "role": role_of(outcome, numbers.study),
+        "reference": reference,
+        "welch": welch_words(analysis.welch),
+        "kruskal": kruskal_words(analysis.kruskal),
+        "comparisons": comparison_table(outcome, numbers, analysis, reference, where),
+    }
+
+
+def comparison_table(
+    outcome: Outcome, numbers: Numbers, analysis: Analysis, reference: str, where: str
+) -> Table:
     rows = [
         comparison_row(f"{reference} − {teacher_title(arm)}", pair)
         for arm, pair in analysis.comparisons.items()
     ]
-    return {
-        "measure": measure,
-        "reference": reference,
-        "welch": welch_words(analysis.welch),
-        "kruskal": kruskal_words(analysis.kruskal),
-        "comparisons": Table(f"{measure}: comparisons with {reference}", COMPARISONS, rows),
-    }
+    label = f"{outcome.heading}{where}: comparisons with {reference}"
+    return Table(label, COMPARISONS, rows, note=sample_of(numbers, outcome.value))
 
 
 def welch_words(test: stats.HypothesisTest | None) -> str:

@@ -16,11 +16,12 @@ def figure_file(
     numbers: Callable[[], Any],
 ) -> HttpResponse:
     """SVG or PDF, or the numbers behind it as CSV. They are computed only for figures that exist."""
-    from analysis.results.figures import FORMS
+    from analysis.results.study_figure import FORMS
 
     if key not in figures or form not in FORMS:
         raise Http404
-    content = figures[key](numbers()).file(form)
-    response = HttpResponse(content, content_type=FORMS[form])
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-{key}.{form}"'
+    found = numbers()
+    response = HttpResponse(figures[key](found).file(form), content_type=FORMS[form])
+    name = f"{study.slug}-{key}{found.versions.mark}.{form}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from desk.base.figures import figure_file
-from desk.base.filter_links import purpose_links, purpose_of
+from desk.base.filter_links import filters, purpose_of, versions_that_exist
 from desk.base.pages import Page, study_page
 from studies.models import Study
 
@@ -13,14 +13,18 @@ def model(request: HttpRequest, study: Study) -> HttpResponse:
     from analysis.modelcheck.page import model_page
 
     purpose = purpose_of(request)
-    context = model_page(study, purpose) | {"purpose_links": purpose_links(purpose)}
+    with versions_that_exist():
+        found = model_page(study, purpose, request.GET.get("version", ""))
+    context = found | filters(purpose, found["versions"])
     return study_page(request, study, "admin/desk/modelcheck/page.html", "Model check", context)
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
     from analysis.modelcheck.page import FIGURES, check
 
-    return figure_file(study, FIGURES, key, form, lambda: check(study, purpose_of(request)))
+    wanted = (purpose_of(request), request.GET.get("version", ""))
+    with versions_that_exist():
+        return figure_file(study, FIGURES, key, form, lambda: check(study, *wanted))
 
 
 PAGES = (

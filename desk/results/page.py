@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from desk.base.figures import figure_file
-from desk.base.filter_links import purpose_links, purpose_of
+from desk.base.filter_links import filters, purpose_of, versions_that_exist
 from desk.base.pages import Page, study_page
 from studies.models import Study
 
@@ -14,10 +14,9 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
     from analysis.results.page import results_page
 
     purpose = purpose_of(request)
-    context = results_page(study, purpose) | {
-        "purpose": purpose,
-        "purpose_links": purpose_links(purpose),
-    }
+    with versions_that_exist():
+        found = results_page(study, purpose, request.GET.get("version", ""))
+    context = found | filters(purpose, found["versions"])
     return study_page(request, study, "admin/desk/results/page.html", "Results", context)
 
 
@@ -25,7 +24,9 @@ def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpRespo
     from analysis.results.figures import FIGURES
     from analysis.results.numbers import gather
 
-    return figure_file(study, FIGURES, key, form, lambda: gather(study, purpose_of(request)))
+    wanted = (purpose_of(request), request.GET.get("version", ""))
+    with versions_that_exist():
+        return figure_file(study, FIGURES, key, form, lambda: gather(study, *wanted))
 
 
 PAGES = (

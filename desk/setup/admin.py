@@ -16,6 +16,7 @@ from desk.templatetags.desk import often_opened
 from studies.head_counts import with_counts
 from studies.models import Study, StudyVersion
 
+from .outcome import OutcomeChoice
 from .page import setup_context, verdict
 from .teachers import TeacherChoice
 
@@ -85,10 +86,11 @@ class StudyAdmin(OwnedStudies):
                 "description": "What was learned, tested on images that are not used for teaching.",
             },
         ),
+        ("Primary outcome", {"fields": ["primary_outcome"]}),
     ]  # fmt: skip
 
     class Media:
-        css = {"all": ["css/desk/setup.css"]}
+        css = {"all": ["css/charts.css", "css/desk/setup.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return with_counts(super().get_queryset(request))
@@ -108,6 +110,8 @@ class StudyAdmin(OwnedStudies):
                 "widget": TeacherChoice(),
                 "help_text": "Tick the teachers of this study. Workers are assigned to them from top to bottom.",
             }
+        if db_field.name == "primary_outcome":
+            options["widget"] = OutcomeChoice()
         field = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "dataset" and field:
             # A study's form is not the place to delete the images of other studies.

@@ -25,7 +25,7 @@ PAPER = (
     "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
     "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps", "short_memory_up_to",
     "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay", "repeat_window",
-    "min_look_ms", "evaluation_size", "attention_checks", "bonus_share",
+    "min_look_ms", "evaluation_size", "attention_checks", "primary_outcome", "bonus_share",
 )  # fmt: skip
 # While one of these is wrong, the study cannot be put into words.
 IN_THE_SUMMARY = {*PAPER, "minutes", "reward", "currency"}

@@ -2,6 +2,7 @@
 
 from .datasets import Dataset, DatasetQuerySet, Example
 from .events import AuditEntry, SessionEvent
+from .outcomes import Outcome
 from .participants import Participant, ParticipantQuerySet
 from .sharing import StudyQuerySet, StudyShare
 from .studies import Study
@@ -15,6 +16,7 @@ __all__ = [
     "Example",
     "LabelTask",
     "LabelTaskQuerySet",
+    "Outcome",
     "Participant",
     "ParticipantQuerySet",
     "SessionEvent",

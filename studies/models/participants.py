@@ -22,7 +22,7 @@ NEEDED_BY_NO_STEP = (
     *(f"study__{name}" for name in (
         "slug", "created_at", "owner", "welcome", "minutes", "max_participants", "on_withdrawal", "next_ticket",
         "next_pilot_ticket", "target_per_arm", "reward", "currency", "bonus_share", "webhook_url",
-        "webhook_secret",
+        "webhook_secret", "primary_outcome",
     )),
     *(f"study__dataset__{name}" for name in (
         "insight", "name", "version", "learning_rate", "extractor", "seed", "created_at", "owner",

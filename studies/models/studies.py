@@ -14,11 +14,12 @@ from django.utils import timezone
 from .. import stages
 from ..keys import new_seed, new_token
 from .datasets import Dataset
+from .outcomes import WithOutcome
 from .sharing import StudyQuerySet
 from .versions import Versioned, tidy
 
 
-class Study(Versioned, models.Model):
+class Study(Versioned, WithOutcome, models.Model):
     """One experiment: a data set, the paper's numbers, and a link. Defaults are the paper's values."""
 
     class State(models.TextChoices):
@@ -48,7 +49,7 @@ class Study(Versioned, models.Model):
         "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
         "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps",
         "short_memory_up_to", "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay",
-        "repeat_window", "min_look_ms", "evaluation_size", "attention_checks",
+        "repeat_window", "min_look_ms", "evaluation_size", "attention_checks", "primary_outcome",
     )  # fmt: skip
 
     # Written by single statements while people join: a form that was opened earlier must not set them back.

@@ -131,23 +131,33 @@ class ArmPoints:
     points: Sequence[Point]
 
 
-def scatter(title: str, x_axis: str, y_axis: str, arms: Sequence[ArmPoints]) -> Drawing:
+def scatter(
+    title: str,
+    x_axis: str,
+    y_axis: str,
+    arms: Sequence[ArmPoints],
+    *,
+    show_tick: Callable[[float], str] = signed_tick,
+    has_zero: bool = True,
+) -> Drawing:
     """Every participant; spans are often equal, so that marks are moved a little sideways."""
     top, floor, height = 36.0, 280.0, 330.0
     points = [point for arm in arms for point in arm.points]
     x_marks = axes.ticks(
         min((x for x, _ in points), default=1.0), max((x for x, _ in points), default=9.0), 7
     )
-    y_marks = axes.ticks(min([0.0, *(y for _, y in points)]), max([0.1, *(y for _, y in points)]))
+    heights = [y for _, y in points] + ([0.0, 0.1] if has_zero else [])
+    y_marks = axes.ticks(min(heights, default=0.0), max(heights, default=1.0))
     across = AxisScale(x_marks[0] - 0.25, x_marks[-1] + 0.25, LEFT, WIDTH - RIGHT)
     upward = AxisScale(y_marks[0], y_marks[-1], floor, top)
     shapes: list[Shape] = [
         axes.axis_title(y_axis, top, floor),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, x_axis, "label", "middle"),
-        *axes.value_axis(upward, y_marks, WIDTH - RIGHT, signed_tick),
+        *axes.value_axis(upward, y_marks, WIDTH - RIGHT, show_tick),
         *(Text(across(x), floor + 18, plain(x), "tick", "middle") for x in x_marks),
-        Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"),
     ]
+    if has_zero:
+        shapes.append(Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"))
     column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
     size = axes.dot_size(len(points) // 2)
     for place, arm in enumerate(arms):

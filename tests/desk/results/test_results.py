@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import timedelta
 from xml.etree import ElementTree
 
@@ -13,9 +14,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analysis.results.figures import FIGURES, FORMS
+from analysis.results.figures import FIGURES
 from analysis.results.numbers import gather
 from analysis.results.page import WHAT_GAIN_REWARDS, results_page
+from analysis.results.study_figure import FORMS
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study, StudyShare, StudyVersion
 from teaching.ceiling import ceiling_sentence
@@ -183,7 +185,9 @@ def test_missing_numbers_are_left_out_and_counted(researcher, study):
     Participant.objects.filter(pk=people[0].pk).update(teaching_gain=None, memory_span=None)
     Participant.objects.filter(pk=people[1].pk).update(arm="")
     EvaluationItem.objects.filter(participant=people[2]).update(response_ms=None)
-    assert "2 finished without a teaching gain or a teacher" in page_of(researcher, study)
+    page = page_of(researcher, study)
+    assert "2 of them without teaching gain or without a teacher: not shown." in page
+    assert "1 of them without evaluation accuracy or without a teacher: not shown." in page
 
 
 def test_values_without_spread_break_nothing(researcher, study):
@@ -215,10 +219,10 @@ def test_more_participants_ask_no_more_queries(researcher, study):
     few = count_queries(researcher, study)
     make_finished(study, 40, seed=6)
     assert count_queries(researcher, study) == few
-    # Session and user, the study with its data set, who may edit it, and five questions about its people.
-    assert few == 9
+    # Session and user, the study with its data set, who may edit it, six questions about its people, and its versions.
+    assert few == 11
     # While the same people have finished, their answers are not counted again.
-    assert count_queries(researcher, study, "gain.svg") == 5
+    assert count_queries(researcher, study, "gain.svg") == 6
 
 
 def test_somebody_who_finishes_is_counted_at_once(researcher, study):
@@ -260,3 +264,137 @@ def test_pilots_and_bots_have_results_of_their_own(researcher, study):
     assert "is not a result" in bots
     rows = researcher.get(address(study, "gain.csv"), {"purpose": "rehearsal"}).content.decode()
     assert len(rows.splitlines()) == 13
+
+
+# The primary outcome
+
+
+def headings(page: str) -> list[str]:
+    return re.findall(r"<h2>([^<]*outcome[^<]*)</h2>", page)
+
+
+@pytest.mark.parametrize(
+    ("primary", "first", "second"),
+    [
+        ("teaching_gain", "Teaching gain", "Evaluation accuracy"),
+        ("evaluation_accuracy", "Evaluation accuracy", "Teaching gain"),
+    ],
+)
+def test_results_lead_with_the_primary_outcome_and_mark_the_other(
+    researcher, study, primary, first, second
+):
+    study.primary_outcome = primary
+    study.save()
+    make_finished(study, 24)
+    assert headings(page_of(researcher, study)) == [
+        f"{first} (primary outcome): comparisons",
+        f"{second} (secondary outcome): comparisons",
+        f"{first} by teacher: primary outcome",
+        f"{second} by teacher: secondary outcome",
+    ]
+    groups = [column.group for column in results_page(study)["arms"].columns if column.group]
+    assert f"{first}, " in groups[0]
+    assert "(primary outcome)" in groups[0]
+    assert f"{second}, " in groups[3]
+
+
+def test_a_primary_outcome_that_was_changed_later_is_confessed(study):
+    make_finished(study, 8)
+    assert not any("another one" in note for note in results_page(study)["notes"])
+    study.primary_outcome = "evaluation_accuracy"
+    study.save()
+    (note,) = [note for note in results_page(study)["notes"] if "another one" in note]
+    assert "when people of version 1 joined" in note
+
+
+# Equal steps
+
+
+def test_mean_steps_are_shown_and_compared_at_equal_steps(study):
+    study.medium_steps = study.other_steps
+    study.save()
+    people = make_finished(study, 60)
+    page = results_page(study)
+    steps = [person.teaching_steps for person in people if person.arm == "jedi"]
+    columns = [(column.group, column.title) for column in page["arms"].columns]
+    place = columns.index(("Images shown", "mean"))
+    assert page["arms"].rows[0][place] == f"{np.mean(steps):.1f}"
+    alike = [person for person in people if person.memory_span <= study.medium_memory_up_to]
+    assert page["equal_steps"]["people"] == len(alike) < len(people)
+    rows = page["equal_steps"]["arms"].rows
+    assert {row[place] for row in rows} == {f"{study.other_steps:.1f}"}
+    assert sum(row[1] for row in rows) == len(alike)
+
+
+def test_equal_steps_need_no_comparison_of_their_own(study):
+    study.arms = "eer,rt"
+    study.save()
+    make_finished(study, 12)
+    assert results_page(study)["equal_steps"] == {}
+
+
+# Who is in it, and which versions
+
+
+def make_second_version(study: Study, **settings) -> None:
+    for name, value in settings.items():
+        setattr(study, name, value)
+    study.save()
+
+
+def test_every_table_and_figure_says_whom_it_leaves_out(researcher, study):
+    people = make_finished(study, 24)
+    Participant.objects.filter(pk__in=[people[0].pk, people[1].pk]).update(is_excluded=True)
+    make_participant(study)
+    sample = (
+        "22 live participants who finished. Left out: 1 who did not finish, or not yet, 2 excluded."
+    )
+    page = results_page(study)
+    assert page["arms"].note == sample
+    assert [one["comparisons"].note for one in page["analyses"]] == [sample, sample]
+    assert [figure.sample for figure in page["figures"]] == [sample] * len(FIGURES)
+    assert {row["sample"] for row in csv_of(researcher, study, "curves")} == {sample}
+    drawing = " ".join(
+        ElementTree.fromstring(researcher.get(address(study, "gain.svg")).content).itertext()
+    )
+    assert "Left out: 1 who did not finish" in " ".join(drawing.split())
+
+
+def test_versions_that_differ_are_not_mixed_unless_somebody_decides_so(researcher, study):
+    make_finished(study, 8)
+    make_second_version(study, evaluation_size=4)
+    make_finished(study, 12, seed=6)
+    page = page_of(researcher, study)
+    assert "12 participants have finished" in page
+    assert "This page is about version 2 only" in page
+    assert "8 of version 1" in page
+    older = text_of(researcher, address(study, "?version=1"))
+    assert "8 participants have finished" in older
+    assert f'href="{address(study, "gain.csv?version=1")}"' in older
+    pooled = text_of(researcher, address(study, "?version=all"))
+    assert "20 participants have finished" in pooled
+    sentence = "Versions 1 and 2 are pooled by choice, although they differ in: evaluation images."
+    assert pooled.count(sentence) > len(FIGURES)
+    reply = researcher.get(address(study, "gain.csv?version=all"))
+    assert f"{study.slug}-gain-pooled-versions-1-2.csv" in reply["Content-Disposition"]
+    rows = list(csv.DictReader(io.StringIO(reply.content.decode())))
+    assert {(row["study_version"], sentence in row["sample"]) for row in rows} == {
+        ("1", True), ("2", True),
+    }  # fmt: skip
+
+
+def test_versions_that_differ_in_nothing_that_matters_are_one_sample(researcher, study):
+    make_finished(study, 8)
+    make_second_version(study, consent="Do you agree? Really?", arms="rt,eer,imt,jedi")
+    make_finished(study, 12, seed=6)
+    page = page_of(researcher, study)
+    assert "20 participants have finished" in page
+    assert "pooled by choice" not in page
+    assert "8 participants have finished" in text_of(researcher, address(study, "?version=1"))
+
+
+@pytest.mark.parametrize("version", ["3", "one", "1,", "-1", "1;2"])
+def test_a_version_that_does_not_exist_is_not_found(researcher, study, version):
+    make_finished(study, 4)
+    for file in ("", "gain.csv"):
+        assert researcher.get(address(study, file), {"version": version}).status_code == 404

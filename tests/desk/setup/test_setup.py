@@ -40,6 +40,16 @@ def colleague(study: Study, *, can_edit: bool) -> Client:
 # The form
 
 
+def test_the_primary_outcome_is_explained_with_a_picture(researcher, study):
+    page = text_of(researcher, study_address(study))
+    field = page.partition('class="outcome"')[2].partition("</div>")[0]
+    words = " ".join(re.sub("<svg.*", "", field, flags=re.DOTALL).split())
+    assert len(re.findall(r"\.(?: |$)", words.removesuffix("</p> "))) == 3
+    picture = ElementTree.fromstring(re.search("<svg.*</svg>", field, re.DOTALL)[0])
+    assert "hard images" in " ".join(picture.itertext())
+    assert 'value="teaching_gain" selected' in page
+
+
 def test_every_setting_is_explained(researcher, study):
     form = researcher.get(study_address(study)).context["adminform"].form
     assert [name for name, field in form.fields.items() if not field.help_text] == []
