@@ -14,12 +14,8 @@ from typing import Any
 from django.db.models import Count, Q
 
 from .models import Participant, ParticipantQuerySet, Study, StudyVersion
+from .models.settings import HARMLESS
 
-# Settings that leave the outcome of a session as it is. Any other setting matters, also one that is added later.
-HARMLESS = {
-    "seed", "welcome", "consent", "minutes", "shows_score", "on_withdrawal", "assignment",
-    "primary_outcome",
-}  # fmt: skip
 POOLED = "all"
 """What an address or a command says to pool every version."""
 

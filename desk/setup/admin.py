@@ -15,10 +15,17 @@ from desk.base.pages import Page, address
 from desk.templatetags.desk import often_opened
 from studies.head_counts import with_counts
 from studies.models import Study, StudyVersion
+from studies.models.settings import GROUPS, StudySettings, names_in
 
 from .outcome import OutcomeChoice
 from .page import setup_context, verdict
 from .teachers import TeacherChoice
+
+
+def fieldset(settings: type[StudySettings]) -> tuple[str, Any]:
+    """A group of settings as the form shows it."""
+    group = settings.group
+    return group.heading, {"fields": names_in(settings), "description": group.description}
 
 
 @admin.register(Study)
@@ -33,61 +40,8 @@ class StudyAdmin(OwnedStudies):
     inlines = [ShareInline]
     fieldsets = [
         ("The study", {"fields": ["title", "slug", "link", "dataset"]}),
-        (
-            "What workers read and get",
-            {
-                "fields": ["welcome", "consent", "minutes", "shows_score", "completion_code", "return_url"],
-                "description": "In the order in which workers see it.",
-            },
-        ),
-        (
-            "Taking part",
-            {
-                "fields": ["max_participants", "target_per_arm", "session_hours", "on_withdrawal", "seed"],
-                "description": "How many may take part, for how long, and what happens to the answers of those who "
-                "withdraw.",
-            },
-        ),
-        (
-            "Pay",
-            {
-                "fields": ["reward", "currency", "bonus_share"],
-                "description": "Nobody is paid from here: the Payment page works out who gets the bonus, and makes the "
-                "files for it.",
-            },
-        ),
-        (
-            "Module 1: memory test",
-            {
-                "fields": [
-                    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds",
-                    "memory_practice",
-                ],
-                "description": "Workers see pictures in an order and restore it. How many they can keep in order "
-                "is n̄, which JEDI adapts to.",
-            },
-        ),
-        (
-            "Module 2: teaching",
-            {
-                "fields": [
-                    "arms", "assignment", "cold_start", "short_memory_up_to", "medium_memory_up_to", "short_steps",
-                    "medium_steps", "long_steps", "other_steps", "learning_rate", "learning_rate_decay",
-                    "repeat_window", "min_look_ms",
-                ],
-                "description": "One image at a time: the worker names its class, then sees the true one. The "
-                "teacher chooses the next image, based on all answers so far.",
-            },
-        ),
-        (
-            "Module 3: evaluation",
-            {
-                "fields": ["evaluation_size", "attention_checks"],
-                "description": "What was learned, tested on images that are not used for teaching.",
-            },
-        ),
-        ("Primary outcome", {"fields": ["primary_outcome"]}),
-    ]  # fmt: skip
+        *(fieldset(settings) for settings in GROUPS),
+    ]
 
     class Media:
         css = {"all": ["css/charts.css", "css/desk/setup.css"]}

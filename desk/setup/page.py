@@ -15,17 +15,16 @@ from desk.versions.differences import Difference, differences
 from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
+from studies.models.settings import HARMLESS, SESSION_SETTINGS
 from studies.services import change_state
 from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
 from teaching.assignment import teaching_length
 
-# The settings of the three modules and of the bonus, as the paper has them.
+# What decides an outcome, how workers are assigned, and what comes of the outcome: as the paper has it.
 PAPER = (
-    "memory_trials", "memory_min_length", "memory_max_length", "memory_extra_seconds", "memory_practice",
-    "arms", "assignment", "cold_start", "short_steps", "medium_steps", "long_steps", "short_memory_up_to",
-    "medium_memory_up_to", "other_steps", "learning_rate", "learning_rate_decay", "repeat_window",
-    "min_look_ms", "evaluation_size", "attention_checks", "primary_outcome", "bonus_share",
+    *(name for name in SESSION_SETTINGS if name not in HARMLESS),
+    "assignment", "primary_outcome", "bonus_share",
 )  # fmt: skip
 # While one of these is wrong, the study cannot be put into words.
 IN_THE_SUMMARY = {*PAPER, "minutes", "reward", "currency"}

@@ -1,0 +1,44 @@
+"""The settings of a study by subject, with the paper's values as defaults.
+
+To add a setting, add a field to its group: the form, its explanation, versions and their differences follow.
+"""
+
+from .base import SettingsGroup, StudySettings, names_in, session_names_in
+from .evaluation import EvaluationSettings
+from .memory import MemorySettings
+from .outcome import OutcomeSettings
+from .participation import ParticipationSettings
+from .payment import PaymentSettings
+from .teaching import TeachingSettings
+from .texts import TextSettings
+
+# In the order of the form.
+GROUPS: tuple[type[StudySettings], ...] = (
+    TextSettings,
+    ParticipationSettings,
+    PaymentSettings,
+    MemorySettings,
+    TeachingSettings,
+    EvaluationSettings,
+    OutcomeSettings,
+)
+SESSION_SETTINGS = tuple(name for group in GROUPS for name in session_names_in(group))
+"""What sessions are made of, beside the images."""
+HARMLESS = frozenset(name for group in GROUPS for name in group.group.harmless)
+"""Settings that leave the outcome of a session as it is. Any other setting matters, also one that is added later."""
+
+__all__ = [
+    "GROUPS",
+    "HARMLESS",
+    "SESSION_SETTINGS",
+    "EvaluationSettings",
+    "MemorySettings",
+    "OutcomeSettings",
+    "ParticipationSettings",
+    "PaymentSettings",
+    "SettingsGroup",
+    "StudySettings",
+    "TeachingSettings",
+    "TextSettings",
+    "names_in",
+]

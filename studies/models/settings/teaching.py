@@ -1,0 +1,107 @@
+"""Module 2 of a session: the teachers, who gets which, and how they teach."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+
+from .base import SettingsGroup, StudySettings
+
+
+class TeachingSettings(StudySettings):
+    group: ClassVar = SettingsGroup(
+        "Module 2: teaching",
+        "One image at a time: the worker names its class, then sees the true one. The teacher chooses the next image, "
+        "based on all answers so far.",
+        harmless={"assignment"},
+    )
+
+    class Assignment(models.TextChoices):
+        ROUND_ROBIN = (
+            "round_robin",
+            "round robin: the k-th worker gets arm k mod the number of arms",
+        )
+        FILL_GAPS = "fill_gaps", "fill gaps: the arm with the fewest completed and active workers"
+
+    arms = models.CharField(
+        "teachers",
+        max_length=200,
+        default="jedi,imt,eer,rt",
+        help_text="In the order in which they are assigned, separated by commas.",
+    )
+    assignment = models.CharField(
+        max_length=12,
+        choices=Assignment,
+        default=Assignment.ROUND_ROBIN,
+        help_text="How workers are assigned to teachers after the memory test. The paper uses round robin; "
+        "filling gaps keeps the numbers of completed workers balanced when some drop out.",
+    )
+    cold_start = models.PositiveSmallIntegerField(
+        "random images at the start",
+        default=5,
+        validators=[MinValueValidator(1)],
+        help_text="Shown before any teacher chooses, with images of both classes; included in the numbers below.",
+    )
+    short_memory_up_to = models.FloatField(
+        "short memory: n̄ up to",
+        default=4.5,
+        help_text="n̄, from the memory test, is the number of pictures whose order a worker can remember.",
+    )
+    medium_memory_up_to = models.FloatField(
+        "medium memory: n̄ up to",
+        default=6.5,
+        help_text="Anything above this is a long memory.",
+    )
+    short_steps = models.PositiveSmallIntegerField(
+        "images for a short memory",
+        default=20,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI, which adapts to memory, shows when n̄ is at most the first limit below.",
+    )
+    medium_steps = models.PositiveSmallIntegerField(
+        "images for a medium memory",
+        default=30,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI shows when n̄ lies between the two limits below.",
+    )
+    long_steps = models.PositiveSmallIntegerField(
+        "images for a long memory",
+        default=40,
+        validators=[MinValueValidator(1)],
+        help_text="How many images JEDI shows when n̄ is above the second limit.",
+    )
+    other_steps = models.PositiveSmallIntegerField(
+        "images for the other teachers",
+        default=30,
+        validators=[MinValueValidator(1)],
+        help_text="How many images teachers show that do not adapt to memory: all but JEDI.",
+    )
+    learning_rate = models.FloatField(
+        "learning rate η₀",
+        default=0.03,
+        validators=[MinValueValidator(1e-9)],
+        help_text="0.03 in the paper. The data set suggests a rate that suits the scale of its features.",
+    )
+    learning_rate_decay = models.FloatField(
+        "decay c of the learning rate",
+        default=20.0,
+        validators=[MinValueValidator(1e-9)],
+        help_text="η_t = η₀·c/(c+t)",
+    )
+    repeat_window = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="How many of the most recent images JEDI, IMT and Tracked may not show again. Empty: 2/(1−β). 0: the "
+        "paper's plain minimum, which often repeats the image just shown.",
+    )
+    min_look_ms = models.PositiveIntegerField(
+        "minimum feedback time (ms)",
+        default=0,
+        validators=[MaxValueValidator(60_000)],
+        help_text="How long the true label is shown before the worker can continue.",
+    )
+
+    class Meta:
+        abstract = True
