@@ -15,7 +15,7 @@ from tests.postgres import Postgres, running_postgres
 from tests.site import Site, running_site
 
 # Whoever asks for one of these waits for programs to start.
-DEPLOYED = {"site", "sqlite_site", "postgres_site", "workplace", "site_with_worker"}
+DEPLOYED = {"site", "sqlite_site", "postgres_site", "postgres", "workplace", "site_with_worker"}
 
 MakeOnce = Callable[[Callable[[], Any]], Any]
 
@@ -24,22 +24,38 @@ def pytest_unconfigure() -> None:
     shutil.rmtree(settings.JEDI_DATA_DIR, ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With `--dist loadgroup`, the tests of a group run in one process and share what is made for them."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """With `--dist loadgroup`, the tests of a group run in one process and share what is made for them.
+
+    The marks are set before xdist, which reads them in the same hook, has its turn.
+    """
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    # The longest group begins first, so that nobody waits for it in the end.
-    items.sort(key=lambda item: group_of(item) != "deployed")
+    yield
+    # The longest groups begin first, so that nobody waits for one of them in the end.
+    items.sort(key=lambda item: not fixtures_of(item) & DEPLOYED)
 
 
 def group_of(item: pytest.Item) -> str:
-    names = set(getattr(item, "fixturenames", ()))
+    names = fixtures_of(item)
     if names & DEPLOYED:
-        return "deployed"
+        return f"deployed on {database_of(item)}"
     # These empty the database, also of what migrations put there: they follow all that need it.
     if names & {"transactional_db", "live_server"} or commits(item):
         return "committing"
     return item.nodeid.split("::")[0]
+
+
+def fixtures_of(item: pytest.Item) -> set[str]:
+    return set(getattr(item, "fixturenames", ()))
+
+
+def database_of(item: pytest.Item) -> str:
+    """Of tests that need a deployed site: the two sites are made in two processes, at the same time."""
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    is_postgres = "postgres" in parameters or fixtures_of(item) & {"postgres", "postgres_site"}
+    return "Postgres" if is_postgres else "SQLite"
 
 
 def commits(item: pytest.Item) -> bool:
