@@ -1,1 +1,1 @@
-"""Settings, addresses and start-up: wires the apps together and is imported by none of them."""
+"""Settings, addresses, start-up and backups: wires the apps together and is imported by none of them."""
