@@ -12,8 +12,9 @@ from memorytest import scoring
 from studies.models import Dataset, Study
 from teaching import pools
 from teaching.assignment import teaching_length
-from teaching.engine import LearningRate, Pool, Population, SimulatedWorker, make_teacher, teach
+from teaching.engine import Pool, Population, SimulatedWorker, make_teacher, teach
 from teaching.engine.arrays import FloatArray
+from teaching.services import learning_rate_of
 
 from .bots import NoFeatures
 
@@ -27,7 +28,7 @@ class SimulatedStudy:
     def __init__(self, study: Study) -> None:
         self.study = study
         self.pool: Pool = pools.load(study.dataset).pool
-        self.rate = LearningRate(study.learning_rate, study.learning_rate_decay)
+        self.rate = learning_rate_of(study)
         self.images, self.labels = evaluation_of(study.dataset)
 
     def session(self, arm: str, seed: list[int]) -> Row:

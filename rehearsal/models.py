@@ -53,6 +53,9 @@ class Rehearsal(Job):
     # Of a forecast: teacher to one row of results per worker. It says which settings it was made with.
     results = models.JSONField(default=dict, blank=True)
     configuration_hash = models.CharField(max_length=64, blank=True)
+    learning_rate = models.FloatField(
+        null=True, blank=True, help_text="η₀ of the simulated workers and their teachers."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )

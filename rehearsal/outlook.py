@@ -13,6 +13,7 @@ from analysis.charts.tables import Table, number_columns, row_names
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
 from studies.models import Study
 from studies.models.versions import configuration_hash
+from studies.rates import rate_words
 from teaching.teachers import teacher_title
 
 from .models import Rehearsal
@@ -53,7 +54,14 @@ def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, 
         "sd": words.spread(sd) if sd is not None else "",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
+        "rate": simulated_rate(study, forecast),
     }
+
+
+def simulated_rate(study: Study, forecast: Rehearsal) -> str:
+    """The rate that it was simulated with; empty for a forecast that did not keep it."""
+    rate = forecast.learning_rate
+    return "" if rate is None else rate_words(rate, study.dataset.learning_rate)
 
 
 def column(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, ...]:

@@ -17,7 +17,8 @@ from jobs.models import TakenOver
 from studies.invitations import invitation
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
-from teaching.engine import EngineError, LearningRate
+from teaching.engine import EngineError
+from teaching.services import learning_rate_of
 
 from .bots import Bot, FeatureLookup, NoFeatures
 from .forecast import POPULATION, forecast
@@ -62,7 +63,7 @@ def _work(rehearsal: Rehearsal, lease: Lease, address: str, progress: Progress) 
 def _let_bots_take_part(
     rehearsal: Rehearsal, lease: Lease, address: str, progress: Progress
 ) -> None:
-    rehearsal.report(configuration_hash=current_configuration(rehearsal))
+    rehearsal.report(**settings_used(rehearsal.study))
     sessions = Sessions(rehearsal, lease, address)
     lock = threading.Lock()
 
@@ -102,7 +103,7 @@ class Sessions:
         self.study = rehearsal.study
         self.features = FeatureLookup(self.study.dataset)
         self.invitation = invitation(self.study, Participant.Purpose.REHEARSAL)
-        self.rate = LearningRate(self.study.learning_rate, self.study.learning_rate_decay)
+        self.rate = learning_rate_of(self.study)
 
     def take_part(self, number: int) -> bool:
         """One session; whether the bot stayed to its end."""
@@ -129,7 +130,7 @@ def _count(rehearsal: Rehearsal, is_finished: bool) -> None:
 
 def _forecast(rehearsal: Rehearsal, progress: Progress) -> None:
     """From the beginning, also after a worker that stopped: the same seed gives the same workers."""
-    rehearsal.report(finished=0, configuration_hash=current_configuration(rehearsal))
+    rehearsal.report(finished=0, **settings_used(rehearsal.study))
     arms = rehearsal.study.arm_names
     results: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
     for arm, row in forecast(rehearsal.study, rehearsal.workers, rehearsal.seed):
@@ -140,8 +141,12 @@ def _forecast(rehearsal: Rehearsal, progress: Progress) -> None:
     rehearsal.report(results=results)
 
 
-def current_configuration(rehearsal: Rehearsal) -> str:
-    return configuration_hash(rehearsal.study.configuration())
+def settings_used(study: Study) -> dict[str, Any]:
+    """What its row keeps of the settings that it is made with."""
+    return {
+        "configuration_hash": configuration_hash(study.configuration()),
+        "learning_rate": study.effective_learning_rate,
+    }
 
 
 def newest_forecast(study: Study) -> Rehearsal | None:

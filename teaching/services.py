@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from studies.models import Example, Participant
+from studies.models import Example, Participant, Study
 from studies.seeds import generator
 
 from . import pools
@@ -19,10 +19,15 @@ def teacher_of(participant: Participant) -> Teacher:
     return make_teacher(
         participant.arm,
         beta=participant.beta or 0.0,
-        learning_rate=LearningRate(initial=study.learning_rate, decay=study.learning_rate_decay),
+        learning_rate=learning_rate_of(study),
         repeat_window=study.repeat_window,
         cold_start=study.cold_start,
     )
+
+
+def learning_rate_of(study: Study) -> LearningRate:
+    """What the teachers of a study assume, and simulated workers follow."""
+    return LearningRate(initial=study.effective_learning_rate, decay=study.learning_rate_decay)
 
 
 def choose(participant: Participant, history: Sequence[Shown]) -> Choice:

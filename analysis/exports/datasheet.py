@@ -117,6 +117,7 @@ def settings_of(study: Study) -> Json:
     """As they are now; the settings that a session uses are in its version."""
     names = [field.name for field in study._meta.concrete_fields if field.name not in LEFT_OUT]
     values = {name: getattr(study, name) for name in names}
+    values["learning_rate"] = study.effective_learning_rate
     return {
         name: float(value) if isinstance(value, Decimal) else json_value(value)
         for name, value in values.items()
@@ -149,6 +150,7 @@ def dataset_as_json(source: StudySnapshot) -> Json:
         "negative_class": dataset.negative_class,
         "positive_class": dataset.positive_class,
         "extractor": dataset.extractor,
+        "suggested_learning_rate": dataset.learning_rate,
         "seed": dataset.seed,
         "images": dict(examples.values_list("split").annotate(Count("pk"))),
     }

@@ -14,6 +14,7 @@ from teaching import pools
 from teaching.engine import LearningRate, Pool
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.models import TeachingStep
+from teaching.services import learning_rate_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +69,7 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             code=person.code,
             arm=person.arm,
             beta=person.beta or 0.0,
-            rate=LearningRate(study.learning_rate, study.learning_rate_decay),
+            rate=learning_rate_of(study),
             pool=pools.load(study.dataset).pool,
             examples=np.array(examples, dtype=np.intp),
             answers=np.array(answers, dtype=np.float64),

@@ -8,6 +8,7 @@ from analysis.charts import words
 from analysis.charts.tables import Column, Table, number_columns, row_names
 from studies.head_counts import HeadCount
 from studies.models import Outcome, Study
+from studies.rates import rate_sentence
 from studies.version_groups import versions_in_words
 from teaching.ceiling import ceiling_sentence
 from teaching.teachers import teacher_title
@@ -58,6 +59,7 @@ def results_page(study: Study, purpose: str = "live", version: str = "") -> dict
         "notes": size_notes(numbers, study.primary_outcome) + changed_outcome(numbers, settings),
         "analyses": [analysis_words(outcome, numbers) for outcome in study.outcomes],
         "equal_steps": equal_steps(numbers, settings),
+        "rates": rates_in_words(settings),
         "figures": [draw(numbers) for draw in figures_in_order(study)],
         "forms": [*FORMS],
         "few": stats.FEW,
@@ -69,6 +71,14 @@ def settings_by_version(numbers: Numbers) -> dict[int, Study]:
     """The study as it was in each of the versions."""
     versions = numbers.study.versions.filter(number__in=numbers.versions.numbers)
     return {version.number: numbers.study.as_of(version) for version in versions}
+
+
+def rates_in_words(settings: dict[int, Study]) -> str:
+    """The learning rate that teachers assumed; where it was not always the same, by version."""
+    sentences = {number: rate_sentence(then) for number, then in settings.items()}
+    if len(set(sentences.values())) == 1:
+        return next(iter(sentences.values()))
+    return " ".join(f"Version {number}: {words}" for number, words in sorted(sentences.items()))
 
 
 def changed_outcome(numbers: Numbers, settings: dict[int, Study]) -> list[str]:

@@ -39,7 +39,6 @@ def _make_demo() -> Study:
         seed=SEED,
         welcome=WELCOME,
         consent=CONSENT,
-        learning_rate=dataset.learning_rate,
         completion_code="BUTTERFLY",
     )
     study.full_clean()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Field, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -16,10 +16,14 @@ from desk.templatetags.desk import often_opened
 from studies.head_counts import with_counts
 from studies.models import Study, StudyVersion
 from studies.models.settings import GROUPS, StudySettings, names_in
+from studies.rates import rate_question
 
 from .outcome import OutcomeChoice
 from .page import setup_context, verdict
+from .rate import RateInput
 from .teachers import TeacherChoice
+
+WIDGETS = {"primary_outcome": OutcomeChoice, "learning_rate": RateInput}
 
 
 def fieldset(settings: type[StudySettings]) -> tuple[str, Any]:
@@ -64,8 +68,8 @@ class StudyAdmin(OwnedStudies):
                 "widget": TeacherChoice(),
                 "help_text": "Tick the teachers of this study. Workers are assigned to them from top to bottom.",
             }
-        if db_field.name == "primary_outcome":
-            options["widget"] = OutcomeChoice()
+        if widget := WIDGETS.get(db_field.name):
+            options["widget"] = widget()
         field = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "dataset" and field:
             # A study's form is not the place to delete the images of other studies.
@@ -98,6 +102,8 @@ class StudyAdmin(OwnedStudies):
             obj.owner = request.user  # type: ignore[assignment]
         before = obj.current_version_id
         super().save_model(request, obj, form, change)
+        if question := rate_question(obj):
+            messages.warning(request, question)
         if obj.current_version and obj.current_version.pk != before:
             made = StudyVersion.objects.filter(pk=obj.current_version.pk)
             made.update(created_by=request.user)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from contextlib import suppress
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 
@@ -16,6 +18,7 @@ from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
 from studies.models.settings import HARMLESS, SESSION_SETTINGS
+from studies.rates import in_digits, rate_question, rate_sentence
 from studies.services import change_state
 from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
@@ -37,7 +40,7 @@ def paper_settings() -> dict[str, Any]:
 
 def setup_context(form: Any) -> dict[str, Any]:
     """What the set-up page shows beside the form itself."""
-    study: Study = form.instance
+    study = study_in(form)
     is_new = study._state.adding
     return {
         "check_url": reverse("admin:studies_study_check") if is_new else address(study, "check"),
@@ -45,15 +48,36 @@ def setup_context(form: Any) -> dict[str, Any]:
         "summary": summary_of(study, form.errors),
         "rule": RULE,
         "dataset_warnings": dataset_warnings(study),
+        "rate": rate_of(study, form.errors),
         "meaning": states.MEANING[study.state],
         "moves": () if is_new else states.MOVES[study.state],
         "under_way": 0 if is_new else number_under_way(study),
     }
 
 
+def study_in(form: Any) -> Study:
+    """The study of a form, with the data set that the link to a new form names."""
+    study: Study = form.instance
+    if not form.is_bound and not study.dataset_id and form.initial.get("dataset"):
+        with suppress(ValidationError):
+            study.dataset = form.fields["dataset"].clean(form.initial["dataset"])
+    return study
+
+
 def dataset_warnings(study: Study) -> list[str]:
     """What is known about shortcuts in the images; nothing while no data set is chosen."""
     return shortcut_warnings(study.dataset) if study.dataset_id else []
+
+
+def rate_of(study: Study, wrong: Collection[str]) -> dict[str, str]:
+    """What the form says about the learning rate; nothing while there is none or no data set to compare it with."""
+    if not study.dataset_id or "learning_rate" in wrong:
+        return {"suggested": "", "sentence": "", "question": ""}
+    return {
+        "suggested": in_digits(study.dataset.learning_rate),
+        "sentence": rate_sentence(study),
+        "question": rate_question(study),
+    }
 
 
 def number_under_way(study: Study) -> int:
@@ -89,6 +113,7 @@ def verdict(form: Any) -> JsonResponse:
             },
             "summary": summary and {"sentence": summary.sentence, "advice": summary.advice},
             "warnings": dataset_warnings(form.instance),
+            "rate": rate_of(form.instance, form.errors),
             "changes": [str(change) for change in changes_of(form.instance)],
         }
     )

@@ -25,7 +25,7 @@ NEEDED_BY_NO_STEP = (
         "webhook_secret", "primary_outcome",
     )),
     *(f"study__dataset__{name}" for name in (
-        "insight", "name", "version", "learning_rate", "extractor", "seed", "created_at", "owner",
+        "insight", "name", "version", "extractor", "seed", "created_at", "owner",
     )),
     "software_version", "created_at", "finished_at",
 )  # fmt: skip

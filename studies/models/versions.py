@@ -75,6 +75,7 @@ class Versioned(models.Model):
     KEPT_BY_THE_SERVER: ClassVar[tuple[str, ...]]
     if TYPE_CHECKING:
         dataset: Any
+        effective_learning_rate: Any
         memory_trials: Any
         versions: Any
 
@@ -104,7 +105,9 @@ class Versioned(models.Model):
         values = {name: getattr(self, name) for name in self.CONFIGURATION}
         dataset: Dataset = values["dataset"]
         return values | {
-            "dataset": {"key": dataset.key, "name": dataset.name, "version": dataset.version}
+            "dataset": {"key": dataset.key, "name": dataset.name, "version": dataset.version},
+            # Written out: who joins is taught with this number, whatever it was taken from.
+            "learning_rate": self.effective_learning_rate,
         }
 
     @property

@@ -18,8 +18,8 @@ from studies.invitations import invitation
 from studies.models import Participant
 from teaching import pools
 from teaching.ceiling import ceiling_sentence
-from teaching.engine import Habits, LearningRate, Population
-from teaching.services import replay
+from teaching.engine import Habits, Population
+from teaching.services import learning_rate_of, replay
 from tests.builders import make_dataset, make_study
 
 
@@ -40,7 +40,7 @@ class Server:
 
 def bot_in(study, number=0, population=POPULATION, **options):
     features = FeatureLookup(study.dataset)
-    worker = population.worker(features.pool, LearningRate(study.learning_rate), [5, number])
+    worker = population.worker(features.pool, learning_rate_of(study), [5, number])
     return Bot(Server(), worker, features, **options)
 
 
@@ -144,6 +144,8 @@ def test_a_forecast_is_kept_with_the_settings_it_was_made_with(researcher):
     assert "JEDI − RT" in page
     assert ceiling_sentence(study.dataset) in page
     assert "Simulate again." not in page
+    suggested = f"{study.dataset.learning_rate:.3g}"
+    assert f"who learn at the rate η₀ = 0.5, where the data set suggests {suggested}" in page
     study.other_steps = 7
     study.save()
     page = researcher.get(f"/admin/studies/study/{study.pk}/rehearsal/").content.decode()

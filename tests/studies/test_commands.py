@@ -34,7 +34,9 @@ def create(consent, *more: object, dataset: str = "Moths") -> str:
 
 def test_a_study_is_made_with_the_papers_values(consent):
     make_dataset(name="Moths", teaching=60, evaluation=100)
-    assert create(consent) == "draft: http://127.0.0.1:8000/s/moths-1/\n"
+    first, second = create(consent).splitlines()
+    assert first == "draft: http://127.0.0.1:8000/s/moths-1/"
+    assert second.endswith("as the data set suggests.")
     study = Study.objects.get()
     assert (study.title, study.state, study.evaluation_size) == ("Moths", "draft", 100)
     assert study.consent == consent.read_text(encoding="utf-8")
@@ -50,6 +52,16 @@ def test_any_setting_can_be_given_and_the_newest_data_set_is_used(consent):
     assert (study.evaluation_size, study.arm_names) == (40, ["rt", "jedi"])
     assert study.shows_score is False
     assert study.max_participants is None
+
+
+def test_a_rate_far_from_the_data_sets_is_taken_and_questioned(consent):
+    make_dataset(name="Moths", teaching=60, evaluation=100)
+    warnings = io.StringIO()
+    arguments = ("moths-1", "--title", "Moths", "--dataset", "Moths", "--consent-file", consent)
+    call_command("create_study", *map(str, arguments), "--set=learning_rate=0.0001",
+                 stdout=io.StringIO(), stderr=warnings)  # fmt: skip
+    assert Study.objects.get().learning_rate == 0.0001
+    assert "times smaller than" in warnings.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -137,7 +149,7 @@ def test_the_demo_is_loaded_once_and_left_alone():
     assert run("load_demo") == "Demo study: http://127.0.0.1:8000/s/demo/\n"
     study = Study.objects.get()
     assert (study.slug, study.state, study.dataset) == ("demo", "open", dataset)
-    assert study.learning_rate == dataset.learning_rate
+    assert study.effective_learning_rate == dataset.learning_rate
     Study.objects.update(title="Renamed by a researcher", state="closed")
     before = database_snapshot()
     run("load_demo")

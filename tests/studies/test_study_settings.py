@@ -13,7 +13,7 @@ PAPER = {
     "memory_trials": 3, "memory_min_length": 2, "memory_max_length": 9, "memory_extra_seconds": 1.0,
     "arms": "jedi,imt,eer,rt", "assignment": "round_robin", "cold_start": 5, "short_steps": 20,
     "medium_steps": 30, "long_steps": 40, "short_memory_up_to": 4.5, "medium_memory_up_to": 6.5,
-    "other_steps": 30, "learning_rate": 0.03, "learning_rate_decay": 20.0, "evaluation_size": 100,
+    "other_steps": 30, "learning_rate": None, "learning_rate_decay": 20.0, "evaluation_size": 100,
     "bonus_share": 0.2,
 }  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_a_form_without_numbers_names_the_fields_and_does_not_break(researcher):
         "short_steps",
         "memory_max_length",
         "dataset",
-        "learning_rate",
+        "learning_rate_decay",
     ):
         values = form_values(researcher, change_page(study)) | {field: ""}
         reply = researcher.post(change_page(study), values)

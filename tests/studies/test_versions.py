@@ -35,7 +35,7 @@ def test_the_first_participant_freezes_the_settings():
 @pytest.mark.django_db
 @pytest.mark.parametrize(("field", "value"), OTHER_VALUES.items())
 def test_an_edit_makes_a_version_and_people_under_way_keep_theirs(field, value):
-    study = make_study()
+    study = make_study(learning_rate=0.2)
     before = make_participant(study)
     old = getattr(study, field)
     study.refresh_from_db()

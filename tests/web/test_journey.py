@@ -129,7 +129,9 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
         assert len(set(shown)) == len(shown), "EER repeated an image"
 
     teacher = TEACHERS[participant.arm](
-        beta=1 - 1 / participant.memory_span, learning_rate=LearningRate(0.03, 20.0), cold_start=5
+        beta=1 - 1 / participant.memory_span,
+        learning_rate=LearningRate(study.dataset.learning_rate, 20.0),
+        cold_start=5,
     )
     history: list[Shown] = []
     for step in steps:
@@ -140,7 +142,7 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
         # The estimate of an error is kept a millionth away from certainty.
         error = step.p if step.example.label < 0 else 1 - step.p
         assert step.f == pytest.approx(error, abs=1.1e-6)
-        assert step.learning_rate == pytest.approx(0.03 * 20 / (20 + t))
+        assert step.learning_rate == pytest.approx(study.dataset.learning_rate * 20 / (20 + t))
         assert step.is_first_showing == (choice.example not in [past.example for past in history])
         assert step.answer == {"wild": -1, "domestic": 1}[learner.given[step.position]]
         assert step.is_correct == (learner.given[step.position] == truth)

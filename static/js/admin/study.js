@@ -62,6 +62,21 @@ function showList(name, sentences) {
   box.querySelector("ul").replaceChildren(...listOf(sentences));
 }
 
+/** The rate that the data set suggests stands in the empty field, and the choice of another data set changes it. */
+function showSuggestion(suggested, question) {
+  const field = form.elements.learning_rate;
+  field.placeholder = suggested;
+  const note = field.parentElement.querySelector("[data-rate-note]");
+  note.textContent = suggested && (field.value === "" ? "as the data set suggests" : `the data set suggests ${suggested}`);
+  note.classList.toggle("is-doubtful", question !== "");
+}
+
+function showRate({ suggested, sentence, question }) {
+  inWords.querySelector("[data-rate]").textContent = sentence;
+  showList("data-rate-question", question ? [question] : []);
+  showSuggestion(suggested, question);
+}
+
 async function check() {
   running.abort();
   running = new AbortController();
@@ -69,9 +84,10 @@ async function check() {
     const options = { method: "POST", body: new FormData(form), signal: running.signal };
     const reply = await fetch(inWords.dataset.checkUrl, options);
     if (!reply.ok) return;
-    const { errors, summary, warnings, changes } = await reply.json();
+    const { errors, summary, rate, warnings, changes } = await reply.json();
     showErrors(errors);
     showWords(summary);
+    showRate(rate);
     showList("data-warnings", warnings);
     showList("data-changes", changes);
   } catch {
@@ -140,6 +156,8 @@ if (teachers) {
   numberTeachers();
   teachers.addEventListener("click", moveTeacher);
 }
+const question = inWords.querySelector("[data-rate-question] li")?.textContent ?? "";
+showSuggestion(inWords.querySelector("[data-rate]").dataset.suggested, question);
 const paperBox = inWords.querySelector("[data-paper]");
 paperBox.hidden = false;
 paperBox.querySelector("button").addEventListener("click", usePaperSettings);

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from studies.models import Dataset, Study
+from studies.rates import rate_question, rate_sentence
 
 
 class Command(BaseCommand):
@@ -51,6 +52,9 @@ class Command(BaseCommand):
             ) from error
         study.save()
         self.stdout.write(f"{study.get_state_display()}: {study.public_url}")
+        self.stdout.write(rate_sentence(study))
+        if question := rate_question(study):
+            self.stderr.write(self.style.WARNING(question))
 
 
 def newest_dataset(name: str) -> Dataset:

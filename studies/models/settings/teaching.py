@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from .base import SettingsGroup, StudySettings
 
+if TYPE_CHECKING:
+    from ..datasets import Dataset
+
 
 class TeachingSettings(StudySettings):
+    if TYPE_CHECKING:
+        dataset: models.ForeignKey[Dataset, Dataset]
+
     group: ClassVar = SettingsGroup(
         "Module 2: teaching",
         "One image at a time: the worker names its class, then sees the true one. The teacher chooses the next image, "
@@ -80,9 +86,11 @@ class TeachingSettings(StudySettings):
     )
     learning_rate = models.FloatField(
         "learning rate η₀",
-        default=0.03,
+        null=True,
+        blank=True,
         validators=[MinValueValidator(1e-9)],
-        help_text="0.03 in the paper. The data set suggests a rate that suits the scale of its features.",
+        help_text="How far one image moves a worker, as teachers assume. Empty: the rate that the data set suggests, "
+        "which suits the scale of its features. The paper's 0.03 suits the paper's features.",
     )
     learning_rate_decay = models.FloatField(
         "decay c of the learning rate",
@@ -105,3 +113,9 @@ class TeachingSettings(StudySettings):
 
     class Meta:
         abstract = True
+
+    @property
+    def effective_learning_rate(self) -> float:
+        """η₀ as it was set, or as the data set suggests."""
+        own: float | None = self.learning_rate
+        return self.dataset.learning_rate if own is None else own

@@ -75,7 +75,7 @@ def test_the_paper_settings_are_the_defaults_of_every_module():
     settings = paper_settings()
     assert list(settings) == list(PAPER)
     assert settings["arms"] == "jedi,imt,eer,rt"
-    assert (settings["evaluation_size"], settings["learning_rate"]) == (100, 0.03)
+    assert (settings["evaluation_size"], settings["learning_rate"]) == (100, None)
     modules = {name for name in Study.CONFIGURATION if name.startswith(("memory_", "learning_"))}
     assert modules <= set(settings)
 

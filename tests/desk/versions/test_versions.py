@@ -102,7 +102,7 @@ def test_values_are_shown_as_the_form_shows_them():
     assert set(found) == {"assignment", "repeat window", "learning rate η₀", "data set"}
     assert found["assignment"][1].startswith("fill gaps:")
     assert found["repeat window"] == ("empty", "3")
-    assert found["learning rate η₀"] == ("0.03", "0.5")
+    assert found["learning rate η₀"] == (f"{study.dataset.learning_rate:g}", "0.5")
     assert found["data set"][1] == "Moths, version 2"
 
 
