@@ -88,15 +88,13 @@ def fill(rows: int) -> None:
 
 
 def write_in_batches(rows: int) -> None:
-    from studies.models import Dataset, Example, Participant, Study, StudyVersion
+    from studies.models import Dataset, Example, ImageClass, Participant, Study, StudyVersion
     from teaching.models import TeachingStep
 
-    dataset = Dataset.objects.create(
-        name="Bench", negative_class="wild", positive_class="domestic", learning_rate=0.1
-    )
+    dataset = Dataset.objects.create(name="Bench", learning_rate=0.1)
+    ImageClass.objects.bulk_create(ImageClass.numbered(dataset, ("wild", "domestic")))
     images = Example.objects.bulk_create(
-        Example(dataset=dataset, split="teaching", pool_index=k, label=1 - 2 * (k % 2))
-        for k in range(IMAGES)
+        Example(dataset=dataset, split="teaching", pool_index=k, label=k % 2) for k in range(IMAGES)
     )
     study = Study.objects.create(title="Bench", slug="bench", dataset=dataset, consent="Yes?")
     version = StudyVersion.freeze(study)
@@ -118,7 +116,8 @@ def steps_of(people: list[Any], images: list[Any], step: Any) -> Iterator[Any]:
             image, moment = images[k * 7 % IMAGES], person.created_at + timedelta(seconds=3 * k)
             yield step(
                 participant=person, example=image, position=k + 10, step=k, is_random=k <= 5,
-                is_first_showing=True, p=1 / (k + 1), f=k / (k + 1), score=-k / 7, diversity=k / 3,
+                is_first_showing=True, probabilities=[k / (k + 1), 1 / (k + 1)], p=1 / (k + 1),
+                f=k / (k + 1), score=-k / 7, diversity=k / 3,
                 usefulness=k / 9, learning_rate=0.03 * 20 / (20 + k), choice_ms=k * 1.7,
                 response_ms=700.0 + k, created_at=moment, answered_at=moment, answer=image.label,
                 is_correct=True,

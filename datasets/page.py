@@ -24,7 +24,7 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
         "is_used": dataset.studies.exists(),
         "sheets": [
             {"name": dataset.class_name(label), "keys": contact_sheet(dataset, label)}
-            for label in (-1, 1)
+            for label in range(len(dataset.class_names))
         ],
         "hardest": with_images(insight.get("hardest", []), keys, dataset),
         "ambiguous": with_images(insight.get("ambiguous", []), keys, dataset),
@@ -71,5 +71,5 @@ def map_points(layout: dict[str, Any] | None, keys: dict[int | None, str]) -> li
 
 def confusion_rows(dataset: Dataset) -> list[dict[str, Any]]:
     counts = dataset.insight.get("accuracy", {}).get("confusion", [])
-    names = (dataset.negative_class, dataset.positive_class)
-    return [{"name": name, "counts": row} for name, row in zip(names, counts, strict=False)]
+    pairs = zip(dataset.class_names, counts, strict=False)
+    return [{"name": name, "counts": row} for name, row in pairs]

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from studies.models import LabelTask, LabelTaskQuerySet
+from studies.models.datasets import is_class_number
 
 
 class EvaluationItemQuerySet(LabelTaskQuerySet["EvaluationItem"]):
@@ -24,8 +25,7 @@ class EvaluationItem(LabelTask):
     instructed_label = models.SmallIntegerField(
         null=True,
         blank=True,
-        choices=[(-1, "−1"), (1, "+1")],
-        help_text="In an attention check, the class that the worker is asked to choose.",
+        help_text="In an attention check, the number of the class that the worker is asked to choose.",
     )
 
     objects = EvaluationItemQuerySet.as_manager()
@@ -38,7 +38,7 @@ class EvaluationItem(LabelTask):
             ),
             models.CheckConstraint(
                 condition=Q(instructed_label=None)
-                | Q(instructed_label__in=[-1, 1], is_correct=None),
+                | (is_class_number("instructed_label") & Q(is_correct=None)),
                 name="attention_check_is_neither_right_nor_wrong",
             ),
         ]

@@ -1,6 +1,7 @@
 """Module 3: images without feedback, and what came of the teaching."""
 
 import numpy as np
+from django.db.models import Count
 from django.utils import timezone
 
 from studies.labels import LabelStage, describe_image, find_picture, image_address
@@ -108,21 +109,28 @@ def length(study: Study) -> int:
 
 
 def size_problems(study: Study) -> dict[str, str]:
-    if study.evaluation_size % 2:
-        return {
-            "evaluation_size": "Choose an even number: half of the images come from each class."
-        }
-    needed = study.evaluation_size // 2
-    images = study.dataset.examples.filter(split=Example.Split.EVALUATION)
-    for label in (-1, 1):
-        available = images.filter(label=label).count()
-        if available < needed:
-            return {
-                "evaluation_size": f"{study.dataset} has {available} evaluation images of "
-                f"“{study.dataset.class_name(label)}”, and {needed} are needed. "
-                f"Choose at most {2 * available} or a larger data set."
-            }
-    return {}
+    names = study.dataset.class_names
+    needed, rest = divmod(study.evaluation_size, len(names))
+    if rest:
+        return {"evaluation_size": uneven(study.evaluation_size, len(names))}
+    images = study.dataset.examples.filter(split=Example.Split.EVALUATION).order_by()
+    available = dict(images.values_list("label").annotate(Count("pk")))
+    fewest = min(range(len(names)), key=lambda label: available.get(label, 0))
+    if (least := available.get(fewest, 0)) >= needed:
+        return {}
+    return {
+        "evaluation_size": f"{study.dataset} has {least} evaluation images of “{names[fewest]}”, and {needed} are "
+        f"needed. Choose at most {len(names) * least} or a larger data set."
+    }
+
+
+def uneven(size: int, classes: int) -> str:
+    """What is wrong with a size that the number of classes does not divide, and the nearest that are right."""
+    below = size - size % classes
+    nearest = f"{below} or {below + classes}" if below else str(classes)
+    if classes == 2:
+        return f"Choose an even number, such as {nearest}: half of the images come from each class."
+    return f"Choose {nearest}: each of the {classes} classes has the same number of images."
 
 
 def check_problems(study: Study) -> dict[str, str]:
@@ -148,15 +156,16 @@ def last_feedback(participant: Participant) -> Json | None:
 
 
 def draw_images(participant: Participant) -> list[int]:
-    """The evaluation images of one worker: half of each class, in a different order for each."""
+    """The evaluation images of one worker: equally many of each class, in a different order for each."""
     study = participant.study_as_joined
     rng = generator(participant, "evaluation", 0)
-    half = study.evaluation_size // 2
+    classes = len(study.dataset.class_names)
+    each = study.evaluation_size // classes
     images = study.dataset.examples.filter(split=Example.Split.EVALUATION).order_by("pk")
     drawn: list[int] = []
-    for label in (-1, 1):
+    for label in range(classes):
         rows = images.filter(label=label)
-        drawn.extend(rng.choice(list(rows.values_list("pk", flat=True)), size=half, replace=False))
+        drawn.extend(rng.choice(list(rows.values_list("pk", flat=True)), size=each, replace=False))
     return [int(example) for example in rng.permutation(drawn)]
 
 
@@ -177,8 +186,9 @@ def with_checks(participant: Participant, drawn: list[int]) -> Items:
 def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Generator) -> Items:
     """Images that the test leaves, and the class to choose for each. It is drawn independently of the image, because
     an instruction that followed from the true class would reveal it."""
-    count = participant.study_as_joined.attention_checks
-    labels = rng.permutation(np.tile([-1, 1], (count + 1) // 2))[:count]
+    study = participant.study_as_joined
+    count, classes = study.attention_checks, len(study.dataset.class_names)
+    labels = rng.permutation(np.tile(np.arange(classes), -(-count // classes)))[:count]
     return [
         EvaluationItem(participant=participant, example_id=example, instructed_label=int(label))
         for example, label in zip(spare_images(participant, drawn, rng), labels, strict=True)

@@ -38,7 +38,7 @@ class FeatureLookup:
         unseen = pools.evaluation_features(dataset)
         if unseen is None:
             raise NoFeatures(dataset)
-        self.positive_class = dataset.positive_class
+        self.class_names = dataset.class_names
         teaching = pools.load(dataset)
         self.pool = teaching.pool
         rows = dict(zip(teaching.example_ids, self.pool.features, strict=True)) | unseen
@@ -92,10 +92,11 @@ class Bot:
 
     def classify(self, image: Json) -> tuple[str, float]:
         response = self.worker.respond(self.look(image))
-        return self.name(response.answer), response.response_ms
+        return self.features.class_names[int(response.answer > 0)], response.response_ms
 
     def learn(self, image: Json, class_name: str) -> None:
-        self.worker.learn(self.look(image), self.label(class_name))
+        label = self.features.class_names.index(class_name)
+        self.worker.learn(self.look(image), pools.signed(label))
 
     def wait(self, milliseconds: float) -> None:
         if self.is_paced:
@@ -105,9 +106,3 @@ class Bot:
 
     def look(self, image: Json) -> FloatArray:
         return np.asarray(self.seen[image["url"].rpartition("/")[2]])
-
-    def name(self, label: int) -> str:
-        return next(name for name in self.session.classes if self.label(name) == label)
-
-    def label(self, name: str) -> int:
-        return 1 if name == self.features.positive_class else -1

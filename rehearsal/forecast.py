@@ -68,7 +68,9 @@ def evaluation_of(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
     if features is None:
         raise NoFeatures(dataset)
     labels = dict(dataset.examples.values_list("pk", "label"))
-    return np.array(list(features.values())), np.array([labels[pk] for pk in features], dtype=float)
+    return np.array(list(features.values())), np.array(
+        [pools.signed(labels[pk]) for pk in features], dtype=float
+    )
 
 
 def measured_span(worker: SimulatedWorker, study: Study) -> float:

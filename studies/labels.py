@@ -25,14 +25,14 @@ class LabelStage(Stage):
     }
 
     def read(self, participant: Participant, payload: Mapping[str, Any]) -> Json:
-        """The name of a class is turned into −1 or +1 once, here."""
+        """The name of a class is turned into its number once, here."""
         answer = super().read(participant, payload)
         dataset = participant.study_as_joined.dataset
-        classes = dataset.negative_class, dataset.positive_class
-        if answer["label"] not in classes:
-            problem = f"There is no such class. Answer {classes[0]!r} or {classes[1]!r}."
+        if answer["label"] not in dataset.class_names:
+            *others, last = map(repr, dataset.class_names)
+            problem = f"There is no such class. Answer {', '.join(others)} or {last}."
             raise InvalidAnswer(fields={"label": [problem]})
-        return answer | {"label": int(dataset.label_of(answer["label"]))}
+        return answer | {"label": dataset.label_of(answer["label"])}
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
         label, response_ms = person.classify(task["image"])

@@ -56,8 +56,8 @@ def _ceiling(dataset_id: int, key: str) -> Ceiling | None:
         return None
     labels = dict(dataset.examples.values_list("pk", "label"))
     target = pools.load(dataset).pool.target
-    # A tie answers +1, as everywhere.
-    right = sum(bool(row @ target >= 0) == (labels[pk] > 0) for pk, row in features.items())
+    # A tie answers the second class, as everywhere.
+    right = sum(bool(row @ target >= 0) == bool(labels[pk]) for pk, row in features.items())
     interval = wilson_interval(right, len(features))
     if interval is None:
         return None

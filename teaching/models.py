@@ -12,8 +12,13 @@ class TeachingStep(LabelTask):
     is_random = models.BooleanField(help_text="Part of the cold start.")
     is_first_showing = models.BooleanField(help_text="This worker had not seen the image before.")
 
+    probabilities = models.JSONField(
+        help_text="The teacher's estimate, before the answer, of the probability of each answer, class 0 first."
+    )
     p = models.FloatField(
-        help_text="The teacher's estimate that the worker says +1, before the answer."
+        null=True,
+        blank=True,
+        help_text="With two classes, the second of the probabilities. Empty with more.",
     )
     f = models.FloatField(help_text="The teacher's estimate that the worker is wrong.")
     score = models.FloatField(

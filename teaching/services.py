@@ -50,6 +50,7 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         example=Example.objects.get(pk=example_ids[choice.example]),
         is_random=choice.is_cold_start,
         is_first_showing=all(shown.example != choice.example for shown in history),
+        probabilities=[1 - choice.p, choice.p],
         p=choice.p,
         f=choice.f,
         score=choice.score,
@@ -70,8 +71,14 @@ class ReplayedStep:
     @property
     def matches(self) -> bool:
         # The same machine gives the same bits; another BLAS may differ in the last ones.
-        same_p = abs(self.stored.p - self.choice.p) <= 1e-9
-        return self.stored.example.pool_index == self.choice.example and same_p
+        pairs = zip(self.stored.probabilities, self.probabilities, strict=True)
+        same_beliefs = all(abs(then - now) <= 1e-9 for then, now in pairs)
+        return self.stored.example.pool_index == self.choice.example and same_beliefs
+
+    @property
+    def probabilities(self) -> list[float]:
+        """What today's choice gives every class."""
+        return [1 - self.choice.p, self.choice.p]
 
 
 def replay(participant: Participant) -> list[ReplayedStep]:

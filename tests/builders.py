@@ -38,7 +38,7 @@ def make_dataset(
 
     def images(values: np.ndarray) -> list[LabelledImage]:
         return [
-            LabelledImage(jpeg((int(shade), 120, 90)), int(label))
+            LabelledImage(jpeg((int(shade), 120, 90)), int(label > 0))
             for shade, label in zip(rng.integers(0, 255, len(values)), values, strict=True)
         ]
 
@@ -49,8 +49,7 @@ def make_dataset(
     )
     settings: dict[str, Any] = {
         "name": f"Data set {next(_numbers)}",
-        "negative_class": "wild",
-        "positive_class": "domestic",
+        "classes": ("wild", "domestic"),
         "seed": seed,
     }
     draft = Draft(

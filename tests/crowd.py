@@ -59,11 +59,11 @@ def teaching_of(person: Participant, pool: list[Example], rng) -> list[TeachingS
         again = bool(seen) and rng.random() < repeats
         example = pool[rng.choice(seen) if again or not order else order.pop()]
         chance = start + (0.25 if again else 0.0) + rise * (1 - start) * t / 40
-        label = example.label if rng.random() < chance else -example.label
+        label = example.label if rng.random() < chance else 1 - example.label
         steps.append(
             TeachingStep(
                 participant=person, position=t, step=t, example=example, is_random=t <= 5,
-                is_first_showing=pool.index(example) not in seen, p=0.5, f=0.5,
+                is_first_showing=pool.index(example) not in seen, probabilities=[0.5, 0.5], p=0.5, f=0.5,
                 learning_rate=0.03, choice_ms=1.0, answer=label,
                 is_correct=label == example.label, answered_at=timezone.now(),
                 response_ms=float(rng.lognormal(7.3, 0.45)),
@@ -79,7 +79,7 @@ def evaluation_of(person: Participant, pool: list[Example], size: int, rng) -> l
     items = []
     for item, place in enumerate(rng.permutation(len(pool))[:size], 1):
         example = pool[place]
-        label = example.label if rng.random() < chance else -example.label
+        label = example.label if rng.random() < chance else 1 - example.label
         items.append(
             EvaluationItem(
                 participant=person, position=100 + item, item=item, example=example, answer=label,

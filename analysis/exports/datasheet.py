@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import Count
 
 from studies.head_counts import enrolment
-from studies.models import Example, Participant, Study
+from studies.models import Example, ImageClass, Participant, Study
 from studies.software import software_version
 
 from .column import Column
@@ -147,10 +147,18 @@ def dataset_as_json(source: StudySnapshot) -> Json:
         "name": dataset.name,
         "version": dataset.version,
         "key": dataset.key,
-        "negative_class": dataset.negative_class,
-        "positive_class": dataset.positive_class,
+        "classes": [class_as_json(one) for one in dataset.classes.all()],
         "extractor": dataset.extractor,
         "suggested_learning_rate": dataset.learning_rate,
         "seed": dataset.seed,
         "images": dict(examples.values_list("split").annotate(Count("pk"))),
+    }
+
+
+def class_as_json(one: ImageClass) -> Json:
+    return {
+        "index": one.index,
+        "name": one.name,
+        "display_name": one.display_name,
+        "description": one.description,
     }

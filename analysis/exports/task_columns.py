@@ -1,5 +1,9 @@
 """The columns of tasks and of events: whose they are, what was asked, and what came back."""
 
+from collections.abc import Callable
+from typing import cast
+
+from evaluation.models import EvaluationItem
 from studies.models import LabelTask, Task
 
 from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, YES_NO, Column, Columns
@@ -40,6 +44,16 @@ def _answer_class(task: LabelTask) -> str:
     return "" if task.answer is None else dataset.class_name(task.answer)
 
 
+def _signed(read: Callable[[LabelTask], int | None]) -> Callable[[LabelTask], int | None]:
+    """With two classes −1 and +1, as they have always been in these files; with more, the class numbers."""
+
+    def value(task: LabelTask) -> int | None:
+        label, names = read(task), task.participant.study_as_joined.dataset.class_names
+        return label if label is None or len(names) > 2 else 2 * label - 1
+
+    return value
+
+
 IMAGE_AND_ANSWER: tuple[Column[LabelTask], ...] = (
     Column(
         "example", TEXT, "The key of the image, which is also the name of its file.", "example.key"
@@ -50,9 +64,19 @@ IMAGE_AND_ANSWER: tuple[Column[LabelTask], ...] = (
         "The image's row in the teachers' pool, from 0. Empty for an image of the evaluation set.",
         "example.pool_index",
     ),
-    Column("label", WHOLE, "The true class as −1 or +1.", "example.label"),
+    Column(
+        "label",
+        WHOLE,
+        "The true class: −1 or +1 with two classes, the number of the class from 0 with more.",
+        _signed(lambda task: task.example.label),
+    ),
     Column("true_class", TEXT, "The name of the true class.", _true_class),
-    Column("answer", WHOLE, "The worker's answer as −1 or +1."),
+    Column(
+        "answer",
+        WHOLE,
+        "The worker's answer, in the same numbers as label.",
+        _signed(lambda task: task.answer),
+    ),
     Column("answer_class", TEXT, "The name of the class that the worker chose.", _answer_class),
     Column("is_correct", YES_NO, "Whether the answer was correct."),
 )
@@ -65,7 +89,12 @@ TEACHING: Columns = (
     Column(
         "p",
         NUMBER,
-        "The teacher's estimate, before the answer, of the probability that the worker answers +1.",
+        "With two classes, the teacher's estimate, before the answer, of the probability that the worker answers +1.",
+    ),
+    Column(
+        "probabilities",
+        LIST,
+        "The teacher's estimate, before the answer, of the probability of each answer, in the order of the classes.",
     ),
     Column(
         "f",
@@ -95,7 +124,8 @@ EVALUATION: Columns = (
     Column(
         "instructed_label",
         WHOLE,
-        "In an attention check, the class that the worker was asked to choose, as −1 or +1.",
+        "In an attention check, the class that the worker was asked to choose, in the same numbers as label.",
+        _signed(lambda task: cast(EvaluationItem, task).instructed_label),
     ),
     Column(
         "is_passed",

@@ -72,6 +72,6 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             rate=learning_rate_of(study),
             pool=pools.load(study.dataset).pool,
             examples=np.array(examples, dtype=np.intp),
-            answers=np.array(answers, dtype=np.float64),
+            answers=np.array([pools.signed(answer) for answer in answers], dtype=np.float64),
             p=np.array(p, dtype=np.float64),
         )

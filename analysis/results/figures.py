@@ -131,16 +131,16 @@ def unique_figure(numbers: Numbers) -> StudyFigure:
 
 def confusion_figure(numbers: Numbers) -> StudyFigure:
     dataset = numbers.study.dataset
-    labels = (-1, 1)
+    labels = range(len(dataset.class_names))
 
     def count(arm: str, truth: int, answer: int) -> int:
         return numbers.answers.confusion.get((arm, truth, answer), 0)
 
     def row(arm: str, truth: int) -> tuple[int, int]:
-        return count(arm, truth, -1), count(arm, truth, 1)
+        return count(arm, truth, 0), count(arm, truth, 1)
 
     arms = [
-        accuracies.ArmConfusion(teacher_title(arm), (row(arm, -1), row(arm, 1)))
+        accuracies.ArmConfusion(teacher_title(arm), (row(arm, 0), row(arm, 1)))
         for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
@@ -149,7 +149,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
         for truth in labels
         for answer in labels
     ]
-    names = (dataset.negative_class, dataset.positive_class)
+    names = (dataset.class_names[0], dataset.class_names[1])
     return StudyFigure(
         "confusion",
         "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Count, F, IntegerField, Q, Value
-from django.db.models.functions import Cast, Coalesce, Round
+from django.db.models import Count, F, Q, Value
+from django.db.models.functions import Coalesce, Round
 
 from analysis import stats
 from evaluation.models import EvaluationItem
 from studies.head_counts import HeadCount, by_arm, outcome_groups
-from studies.models import LabelTask, Participant, ParticipantQuerySet, Study
+from studies.models import MOST_CLASSES, LabelTask, Participant, ParticipantQuerySet, Study
 from studies.version_groups import VersionChoice, choose_versions
 from teaching.models import TeachingStep
 
@@ -100,8 +100,8 @@ class Finished:
 def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
     confusion: Counter[tuple[str, int, int]] = Counter()
     evaluation_times: Counter[tuple[str, float | None]] = Counter()
-    for arm, answer, is_right, time, count in evaluation_counts(finished):
-        confusion[arm, answer if is_right else -answer, answer] += count
+    for arm, truth, answer, time, count in evaluation_counts(finished):
+        confusion[arm, truth, answer] += count
         evaluation_times[arm, time] += count
     times = time_classes("teaching", teaching_times(finished))
     times |= time_classes("evaluation", evaluation_times)
@@ -133,18 +133,18 @@ def teaching_times(finished: Finished) -> Counter[tuple[str, float | None]]:
     return Counter({(arm, time): count for arm, time, count in rows})
 
 
-def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, bool, float | None, int]]:
-    """One pass over the largest table serves the confusion and the times; the truth follows from the answer.
+def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, int, float | None, int]]:
+    """(arm, true class, answer, time, how many): one pass over the largest table serves the confusion and the times.
 
-    Answer, correctness and time are counted as one number, because the database sorts by it: one is sorted faster
-    than three.
+    Time, truth and answer are counted as one number, because the database sorts by it: one is sorted faster than three.
     """
     known = Coalesce(F("response_ms"), Value(NO_TIME * TIME_CLASS_MS))
-    kind = 4 * Round(known / TIME_CLASS_MS) + F("answer") + 1 + Cast("is_correct", IntegerField())
+    classes = MOST_CLASSES * F("example__label") + F("answer")
+    kind = MOST_CLASSES**2 * Round(known / TIME_CLASS_MS) + classes
     for arm, number, count in count_answers(EvaluationItem, finished, kind):
-        time, rest = divmod(number, 4)
-        answer, is_right = (1 if rest >= 2 else -1), rest % 2 == 1
-        yield arm, answer, is_right, None if time == NO_TIME else time, count
+        time, pair = divmod(number, MOST_CLASSES**2)
+        truth, answer = divmod(int(pair), MOST_CLASSES)
+        yield arm, truth, answer, None if time == NO_TIME else time, count
 
 
 def time_classes(

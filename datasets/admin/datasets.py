@@ -40,7 +40,8 @@ class DatasetAdmin(ReadOnly, PageAdmin):
 
         counts = {f"in_{split}": number_in(split) for split in Example.Split.values}
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.visible_to(request.user).annotate(**counts)  # type: ignore[attr-defined,no-any-return]
+        visible = rows.visible_to(request.user)  # type: ignore[attr-defined]
+        return visible.annotate(**counts).prefetch_related("classes")  # type: ignore[no-any-return]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         # A data set that a study uses is part of the study's record.
@@ -78,7 +79,7 @@ class DatasetAdmin(ReadOnly, PageAdmin):
         return response
 
     def classes(self, dataset: Dataset) -> str:
-        return f"{dataset.negative_class} / {dataset.positive_class}"
+        return " / ".join(dataset.class_names)
 
     @admin.display(description="suggested learning rate η₀")
     def suggested_rate(self, dataset: Dataset) -> str:

@@ -144,7 +144,7 @@ def most_ambiguous(
 
 def _examples(places: IntArray, labels: FloatArray, probabilities: FloatArray) -> list[PoolExample]:
     return [
-        PoolExample(int(place), int(labels[place]), round(float(probabilities[place]), DIGITS))
+        PoolExample(int(place), int(labels[place] > 0), round(float(probabilities[place]), DIGITS))
         for place in places
     ]
 
@@ -168,7 +168,7 @@ def map_of(pool: Pool) -> Map:
         method=method,
         accuracy=round(float(scores[method]), DIGITS),
         pool_index=list(range(len(square))),
-        label=[int(label) for label in labels],
+        label=[int(label > 0) for label in labels],
         x=[round(float(x), DIGITS) for x in square[:, 0]],
         y=[round(float(y), DIGITS) for y in square[:, 1]],
     )

@@ -19,8 +19,7 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
     pool, tests = butterflies.draw_collection(SEED, teaching, evaluation)
     draft = Draft(
         name=NAME,
-        negative_class=butterflies.SPECIES[-1],
-        positive_class=butterflies.SPECIES[+1],
+        classes=(butterflies.SPECIES[-1], butterflies.SPECIES[+1]),
         seed=SEED,
         teaching=draw(pool),
         features=butterflies.features(pool),
@@ -33,5 +32,5 @@ def make_dataset(teaching: int = 240, evaluation: int = 160) -> Dataset:
 
 def draw(specimens: Sequence[butterflies.Specimen]) -> list[LabelledImage]:
     images = butterflies.encoded_images(specimens)
-    labels = [specimen.label for specimen in specimens]
+    labels = [int(specimen.label > 0) for specimen in specimens]
     return [LabelledImage(content, label) for content, label in zip(images, labels, strict=True)]

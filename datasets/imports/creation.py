@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from datasets.pictures.encoding import padded
 from studies.keys import new_key
-from studies.models import Dataset, Example
+from studies.models import Dataset, Example, ImageClass
 from teaching import pools
 from teaching.engine import Pool, suggest_learning_rate
 
 
 @dataclass(frozen=True)
 class LabelledImage:
-    """An encoded image as the browser will get it, or the file that holds it; and its label, −1 or +1."""
+    """An encoded image as the browser will get it, or the file that holds it; and the number of its class."""
 
     content: bytes | Path
     label: int
@@ -44,8 +44,8 @@ class Draft:
     """Everything that a data set is made of. `features` has one row per teaching image, about their mean."""
 
     name: str
-    negative_class: str
-    positive_class: str
+    classes: Sequence[str]
+    """their names, class 0 first"""
     seed: int
     teaching: Sequence[LabelledImage]
     features: NDArray[np.float64]
@@ -74,15 +74,13 @@ def create_dataset(
     """
     order = np.random.default_rng(draft.seed).permutation(len(draft.teaching))
     teaching = [draft.teaching[row] for row in order]
-    labels = [image.label for image in teaching]
+    labels = [pools.signed(image.label) for image in teaching]
     frame = Frame.of(draft.features)
     target = None if draft.target is None else frame.target(draft.target)
     pool = Pool(frame.features(draft.features[order]), labels, target=target)
     dataset = Dataset(
         name=draft.name,
         key=draft.key,
-        negative_class=draft.negative_class,
-        positive_class=draft.positive_class,
         learning_rate=suggest_learning_rate(pool),
         seed=draft.seed,
         extractor=draft.extractor,
@@ -96,7 +94,7 @@ def create_dataset(
         if draft.evaluation_features is not None:
             pools.save_evaluation(dataset, frame.features(draft.evaluation_features))
         draft.keep(dataset.folder)
-        _save_rows(dataset, examples, on_saved)
+        _save_rows(dataset, ImageClass.numbered(dataset, draft.classes), examples, on_saved)
     except BaseException:
         shutil.rmtree(dataset.folder, ignore_errors=True)
         raise
@@ -156,11 +154,15 @@ def _write_images(
 
 
 def _save_rows(
-    dataset: Dataset, examples: Sequence[Example], on_saved: Callable[[Dataset], None]
+    dataset: Dataset,
+    classes: Sequence[ImageClass],
+    examples: Sequence[Example],
+    on_saved: Callable[[Dataset], None],
 ) -> None:
     """After the files, which take longer than a transaction should: rows never name what is not there."""
     with transaction.atomic():
         dataset.version = next_version(dataset.name)
         dataset.save()
+        ImageClass.objects.bulk_create(classes)
         Example.objects.bulk_create(examples, batch_size=500)
         on_saved(dataset)

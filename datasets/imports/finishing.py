@@ -18,6 +18,7 @@ from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS, save
 from datasets.models import Import
 from studies.models import Dataset
+from teaching import pools
 from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray
 
@@ -37,11 +38,9 @@ def finish(
     labels = np.array(examined.labels)
     fitted, features = _fitted(extractor, job, examined, watch)
     accuracy = examined.accuracy(name) or accuracy_of_features(features, labels)
-    negative, positive = examined.source.classes
     draft = Draft(
         name=job.name,
-        negative_class=negative,
-        positive_class=positive,
+        classes=examined.source.classes,
         seed=job.seed,
         teaching=_labelled(examined, examined.teaching),
         features=features,
@@ -77,7 +76,7 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
 
 def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
-    labels = [image.label for image in draft.teaching]
+    labels = [pools.signed(image.label) for image in draft.teaching]
     accuracy = accuracy_of_features(draft.features, labels)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
     return partial(_insight, draft, accuracy, check_shortcuts(cues, None, labels))
@@ -86,10 +85,10 @@ def insight_into(draft: Draft) -> InsightMaker:
 def _insight(
     draft: Draft, accuracy: Accuracy, shortcuts: ShortcutReport, pool: Pool, order: NDArray[np.intp]
 ) -> dict[str, Any]:
-    classes = (draft.negative_class, draft.positive_class)
+    classes = (draft.classes[0], draft.classes[1])
     found = insight_of(pool, accuracy, order=order, classes=classes, shortcuts=shortcuts)
     return asdict(found) | {"duplicates": draft.duplicates}
 
 
 def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:
-    return [LabelledImage(image.file, examined.label(image)) for image in images]
+    return [LabelledImage(image.file, int(examined.label(image) > 0)) for image in images]

@@ -199,7 +199,7 @@ def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) 
     return {
         "key": task.example.key,
         "truth": dataset.class_name(task.example.label),
-        "said": dataset.class_name(task.answer) if task.answer else "",
+        "said": "" if task.answer is None else dataset.class_name(task.answer),
         "is_correct": task.is_correct,
         "time": words.seconds(task.response_ms),
     }
@@ -271,9 +271,9 @@ def other_stages(participant: Participant) -> list[dict[str, Any]]:
 
 
 def evaluation_cell(item: EvaluationItem, participant: Participant) -> dict[str, Any]:
-    asked = item.instructed_label
+    asked, dataset = item.instructed_label, participant.study_as_joined.dataset
     return answer_words(item, participant) | {
         "number": item.item,
-        "asked": participant.study_as_joined.dataset.class_name(asked) if asked else "",
+        "asked": "" if asked is None else dataset.class_name(asked),
         "is_passed": item.is_passed,
     }

@@ -94,7 +94,7 @@ class Reason:
     def judged(self, example: int) -> JudgedImage:
         return JudgedImage(
             example=example,
-            label=int(self.pool.labels[example]),
+            label=int(self.pool.labels[example] > 0),
             p=float(self.judgement.p[example]),
             f=float(self.errors[example]),
             score=None if self.is_by_chance else float(self.judgement.scores[example]),

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from studies import services, stages, withdrawal
 from studies.events import MOST_EACH, MOST_PER_CALL, PageEvent, note_events
-from studies.models import Participant, SessionEvent, Study
+from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, SessionEvent, Study
 from studies.stages import Milliseconds
 
 from . import examples
@@ -90,7 +90,9 @@ class StageProgress(serializers.Serializer[Any]):
 class SessionInfo(serializers.Serializer[Any]):
     code = serializers.CharField()
     study = serializers.CharField()
-    classes = serializers.ListField(child=serializers.CharField(), min_length=2, max_length=2)
+    classes = serializers.ListField(
+        child=serializers.CharField(), min_length=FEWEST_CLASSES, max_length=MOST_CLASSES
+    )
     stage = StageField()
     stages = StageProgress(many=True)
 

@@ -1,6 +1,6 @@
-"""Who takes part in what: data sets, their examples, studies, participants and their tasks."""
+"""Who takes part in what: data sets, their classes and examples, studies, participants and their tasks."""
 
-from .datasets import Dataset, DatasetQuerySet, Example
+from .datasets import FEWEST_CLASSES, MOST_CLASSES, Dataset, DatasetQuerySet, Example, ImageClass
 from .events import AuditEntry, SessionEvent
 from .outcomes import Outcome
 from .participants import Participant, ParticipantQuerySet
@@ -10,10 +10,13 @@ from .tasks import LabelTask, LabelTaskQuerySet, Task
 from .versions import StudyVersion
 
 __all__ = [
+    "FEWEST_CLASSES",
+    "MOST_CLASSES",
     "AuditEntry",
     "Dataset",
     "DatasetQuerySet",
     "Example",
+    "ImageClass",
     "LabelTask",
     "LabelTaskQuerySet",
     "Outcome",

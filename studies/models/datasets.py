@@ -1,15 +1,26 @@
-"""Data sets and their examples."""
+"""Data sets, their classes and their examples."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from ..colours import CLASS_COLOURS
 from ..keys import new_key, new_seed
+
+FEWEST_CLASSES, MOST_CLASSES = 2, len(CLASS_COLOURS)
+
+
+def is_class_number(field: str) -> Q:
+    """A column that says which class of a data set, from 0."""
+    return Q(**{f"{field}__gte": 0, f"{field}__lt": MOST_CLASSES})
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
@@ -24,12 +35,10 @@ class DatasetQuerySet(models.QuerySet["Dataset"]):
 
 
 class Dataset(models.Model):
-    """Images of two classes, split into a teaching pool and an evaluation set. Never changed once made."""
+    """Images of two or more classes, split into a teaching pool and an evaluation set. Never changed once made."""
 
     name = models.CharField(max_length=100)
     version = models.PositiveSmallIntegerField(default=1)
-    negative_class = models.CharField(max_length=60, help_text="The class that counts as −1.")
-    positive_class = models.CharField(max_length=60, help_text="The class that counts as +1.")
     learning_rate = models.FloatField(
         "suggested learning rate",
         help_text="The η₀ that moves a simulated learner sensibly on these features.",
@@ -57,10 +66,6 @@ class Dataset(models.Model):
         ordering = ["name", "-version"]
         constraints = [
             models.UniqueConstraint(fields=["name", "version"], name="one_dataset_per_version"),
-            models.CheckConstraint(
-                condition=~Q(negative_class=models.F("positive_class")),
-                name="two_different_classes",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -74,11 +79,79 @@ class Dataset(models.Model):
     def image_path(self, example: Example) -> Path:
         return self.folder / "images" / f"{example.key}.jpg"
 
+    @cached_property
+    def class_names(self) -> list[str]:
+        """What people read, class 0 first."""
+        return [one.display_name for one in self.classes.all()]
+
     def class_name(self, label: int) -> str:
-        return self.positive_class if label > 0 else self.negative_class
+        return self.class_names[label]
 
     def label_of(self, class_name: str) -> int:
-        return {self.positive_class: 1, self.negative_class: -1}[class_name]
+        return self.class_names.index(class_name)
+
+
+class ImageClass(models.Model):
+    """One of the classes of a data set. Everything else knows it by its number."""
+
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="classes")
+    index = models.PositiveSmallIntegerField(help_text="Its number in the data set, from 0.")
+    name = models.CharField(max_length=60, help_text="As the imported files call it.")
+    display_name = models.CharField(
+        max_length=60,
+        help_text="What workers and researchers read. It stays as it is once anybody has joined a study of the data "
+        "set.",
+    )
+    colour = models.CharField(
+        max_length=7,
+        validators=[
+            RegexValidator(
+                r"^#[0-9a-f]{6}$", "Write a colour as # and six digits, such as #d9792f."
+            )
+        ],
+        help_text="Its mark on maps and figures.",
+    )
+    description = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="A sentence about it. Workers read it beside the reference picture.",
+    )
+    reference = models.ForeignKey(
+        "Example",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="+",
+        verbose_name="reference picture",
+        help_text="An image of the teaching pool that shows the class well.",
+    )
+
+    class Meta:
+        verbose_name = "class"
+        verbose_name_plural = "classes"
+        ordering = ["dataset", "index"]
+        constraints = [
+            models.UniqueConstraint(fields=["dataset", "index"], name="one_class_per_index"),
+            models.UniqueConstraint(fields=["dataset", "name"], name="one_class_per_name"),
+            models.UniqueConstraint(
+                fields=["dataset", "display_name"], name="one_class_per_display_name"
+            ),
+            models.CheckConstraint(
+                condition=is_class_number("index"), name="index_is_a_class_number"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.display_name
+
+    @classmethod
+    def numbered(cls, dataset: Dataset, names: Sequence[str]) -> list[ImageClass]:
+        """Classes of these names, from 0, each in a colour of its own. Not yet written."""
+        colours = zip(names, CLASS_COLOURS, strict=False)
+        return [
+            cls(dataset=dataset, index=index, name=name, display_name=name, colour=colour)
+            for index, (name, colour) in enumerate(colours)
+        ]
 
 
 class Example(models.Model):
@@ -95,7 +168,7 @@ class Example(models.Model):
         blank=True,
         help_text="Its row in the teachers' pool; empty in the evaluation set.",
     )
-    label = models.SmallIntegerField(choices=[(-1, "−1"), (1, "+1")])
+    label = models.SmallIntegerField("class", help_text="The number of its class.")
     key = models.CharField(max_length=24, unique=True, default=new_key, editable=False)
 
     class Meta:
@@ -105,7 +178,7 @@ class Example(models.Model):
                 fields=["dataset", "pool_index"], name="one_example_per_pool_row"
             ),
             models.CheckConstraint(
-                condition=Q(label__in=[-1, 1]), name="label_is_plus_or_minus_one"
+                condition=is_class_number("label"), name="label_is_a_class_number"
             ),
             models.CheckConstraint(
                 condition=Q(split="teaching", pool_index__isnull=False)

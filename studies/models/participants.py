@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from .. import stages
 from ..keys import new_code, new_seed, new_token
+from .datasets import FEWEST_CLASSES
 from .studies import Study
 from .versions import StudyVersion
 
@@ -186,10 +187,16 @@ class Participant(models.Model):
 
     @property
     def classes(self) -> list[str]:
-        """The two class names in the order of this participant's buttons, counterbalanced by the seed."""
-        dataset = self.study_as_joined.dataset
-        names = [dataset.negative_class, dataset.positive_class]
-        return names if self.seed % 2 else names[::-1]
+        """The class names in the order of this participant's buttons, which the seeds determine."""
+        names = self.study_as_joined.dataset.class_names
+        if len(names) == FEWEST_CLASSES:
+            return names if self.seed % 2 else names[::-1]
+        # Numerics take a moment to load, and a server starts without them.
+        from ..seeds import generator
+
+        # Bits and fractions of a seed are the same in every version of NumPy; its permutations may not be.
+        places = generator(self, "classes", 0).random(len(names)).argsort()
+        return [names[place] for place in places]
 
     @property
     def return_url(self) -> str | None:

@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from .datasets import Example
+from .datasets import Example, is_class_number
 from .participants import Participant
 
 
@@ -63,7 +63,9 @@ class LabelTask(Task):
     """A task that is answered with a class: one image of teaching or of the evaluation."""
 
     example = models.ForeignKey(Example, models.PROTECT, related_name="+")
-    answer = models.SmallIntegerField(null=True, blank=True, choices=[(-1, "−1"), (1, "+1")])
+    answer = models.SmallIntegerField(
+        null=True, blank=True, help_text="The number of the class chosen."
+    )
     is_correct = models.BooleanField(null=True, blank=True)
 
     ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms")
@@ -73,7 +75,8 @@ class LabelTask(Task):
         constraints = [
             *Task.Meta.constraints,
             models.CheckConstraint(
-                condition=Q(answer__isnull=True) | Q(answer__in=[-1, 1]), name="%(class)s_answer"
+                condition=Q(answer__isnull=True) | is_class_number("answer"),
+                name="%(class)s_answer",
             ),
         ]
 

@@ -39,13 +39,14 @@ class Round:
 SERVER_MS = "(julianday(t.answered_at) - julianday(t.created_at)) * 86400000.0"
 LABELS = """
     SELECT t.position,
-           CASE t.answer WHEN 1 THEN d.positive_class WHEN -1 THEN d.negative_class END,
+           said.display_name,
            t.is_correct, t.response_ms, {server_ms}, e.key,
-           CASE e.label WHEN 1 THEN d.positive_class ELSE d.negative_class END, {first}
+           own.display_name, {first}
     FROM {table} t
     JOIN studies_participant p ON p.id = t.participant_id
     JOIN studies_example e ON e.id = t.example_id
-    JOIN studies_dataset d ON d.id = e.dataset_id
+    JOIN studies_imageclass own ON own.dataset_id = e.dataset_id AND own."index" = e.label
+    LEFT JOIN studies_imageclass said ON said.dataset_id = e.dataset_id AND said."index" = t.answer
     WHERE p.token = %s ORDER BY t.position
 """
 

@@ -55,8 +55,8 @@ class Bot:
         rows = {"teaching": records.teaching_steps, "evaluation": records.evaluation_items}
         stored = rows[task["kind"]](self.site, self.worker.token)
         right = next(row.label for row in stored if row.position == task["position"])
-        names = self.site.rows("SELECT negative_class, positive_class FROM studies_dataset")[0]
-        return right, next(name for name in names if name != right)
+        names = self.site.rows("SELECT display_name FROM studies_imageclass")
+        return right, next(name for (name,) in names if name != right)
 
     def go_to(self, stage: str, answers: int = 0) -> "Bot":
         self.worker.go_to(stage, self.choose)

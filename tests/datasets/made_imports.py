@@ -151,8 +151,7 @@ def made(dataset):
     dataset.refresh_from_db()
     return Made(
         fields=(
-            dataset.negative_class,
-            dataset.positive_class,
+            *dataset.class_names,
             dataset.learning_rate,
             dataset.extractor,
             dataset.seed,

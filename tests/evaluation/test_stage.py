@@ -47,7 +47,7 @@ def labels_of(examples: list[int]) -> list[int]:
 
 def test_half_of_the_images_come_from_each_class_and_none_comes_twice(participant):
     drawn = draw_images(participant)
-    assert sorted(labels_of(drawn)) == [-1] * 12 + [1] * 12
+    assert sorted(labels_of(drawn)) == [0] * 12 + [1] * 12
     assert len(set(drawn)) == 24
     splits = Example.objects.filter(pk__in=drawn).values_list("split", flat=True)
     assert set(splits) == {"evaluation"}
@@ -65,7 +65,7 @@ def test_the_order_is_a_permutation_of_what_was_drawn_class_by_class(participant
     """The draw again by its definition: its first half is one class, its second half the other."""
     rng = generator(participant, "evaluation", 0)
     by_class = []
-    for label in (-1, 1):
+    for label in (0, 1):
         rows = Example.objects.filter(
             dataset=participant.study.dataset, split="evaluation", label=label
         )
@@ -123,7 +123,7 @@ def test_checks_ask_for_both_classes_equally_often_in_an_order_of_their_own(stud
         person = made(study, seed)
         checks = draw_checks(person, draw_images(person), generator(person, "attention", 0))
         labels = tuple(check.instructed_label for check in checks)
-        assert sorted(labels) == [-1, -1, 1, 1]
+        assert sorted(labels) == [0, 0, 1, 1]
         asked.add(labels)
     assert len(asked) > 2
 
@@ -165,7 +165,7 @@ def test_an_answer_gets_no_feedback_and_the_last_one_ends_the_stage(participant)
         taken = stage.record(participant, answer, stage.plan(participant, answer))
         assert taken.feedback is None
         assert taken.is_last == (position == 37)
-    assert stage.recorded(participant, 10) == Recorded({"label": -1}, feedback=None)
+    assert stage.recorded(participant, 10) == Recorded({"label": 0}, feedback=None)
     assert stage.recorded(participant, 9) is None
 
 
@@ -185,13 +185,14 @@ def test_finishing_leaves_the_accuracies_without_the_checks(participant):
     stage = begun(participant)
     for item in EvaluationItem.objects.of(participant):
         right = item.example.label
-        item.take_answer(right if item.item % 4 else -right, response_ms=700)
+        item.take_answer(right if item.item % 4 else 1 - right, response_ms=700)
         item.save()
     example = participant.study.dataset.examples.filter(split="teaching")[0]
-    for step, label in enumerate((-example.label, example.label), start=1):
+    for step, label in enumerate((1 - example.label, example.label), start=1):
         row = TeachingStep(
             participant=participant, position=step, step=step, example=example, is_random=True,
-            is_first_showing=step == 1, p=0.5, f=0.5, learning_rate=0.03, choice_ms=1.0,
+            is_first_showing=step == 1, probabilities=[0.5, 0.5], p=0.5, f=0.5, learning_rate=0.03,
+            choice_ms=1.0,
         )  # fmt: skip
         row.take_answer(label, response_ms=700)
         row.save()

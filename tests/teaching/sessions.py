@@ -23,6 +23,6 @@ def taught_by(
         steps.append(services.next_step(participant, number + 1, pools.history(steps)))
         if number < answers:
             label = steps[-1].example.label
-            steps[-1].take_answer(label if number % 3 else -label, 800.0)
+            steps[-1].take_answer(label if number % 3 else 1 - label, 800.0)
         steps[-1].save()
     return participant

@@ -74,12 +74,12 @@ def test_a_replay_finds_another_image_and_another_belief():
     last.example = spare[0]
     last.save()
     assert [step.matches for step in services.replay(participant)] == [True] * 6 + [False]
-    moved.p += 1e-6
+    moved.probabilities[0] += 1e-6
     moved.save()
     assert [step.matches for step in services.replay(participant)][5:] == [False, False]
 
 
 def test_the_last_bits_of_a_belief_may_differ_between_machines():
     step = services.replay(taught_by("jedi", answers=4))[-1]
-    step.stored.p += 1e-12
+    step.stored.probabilities[0] += 1e-12
     assert step.matches

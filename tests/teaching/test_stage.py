@@ -92,12 +92,16 @@ def test_an_image_is_shown_without_its_label(participant):
 
 def test_an_answer_is_stored_and_the_next_image_with_it(participant):
     step = TeachingStep.objects.of(participant).get()
-    taken = answer(participant, -step.example.label)
+    taken = answer(participant, 1 - step.example.label)
     step.refresh_from_db()
-    assert (step.answer, step.response_ms, step.is_correct) == (-step.example.label, 600.0, False)
+    assert (step.answer, step.response_ms, step.is_correct) == (
+        1 - step.example.label,
+        600.0,
+        False,
+    )
     dataset = participant.study.dataset
     assert taken.feedback["label"] == dataset.class_name(step.example.label)
-    assert taken.feedback["answer"] == dataset.class_name(-step.example.label)
+    assert taken.feedback["answer"] == dataset.class_name(1 - step.example.label)
     assert not taken.is_last
     assert [one.position for one in TeachingStep.objects.of(participant)] == [4, 5]
     assert taken.current.task["last_feedback"] == taken.feedback

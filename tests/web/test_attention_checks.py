@@ -116,7 +116,7 @@ def test_both_classes_are_asked_for_whatever_the_image_is():
     agreeing = 0
     for _ in range(20):
         checks = [item for item in drawn_for(study) if item.is_check]
-        assert sorted(check.instructed_label for check in checks) == [-1] * 5 + [1] * 5
+        assert sorted(check.instructed_label for check in checks) == [0] * 5 + [1] * 5
         agreeing += sum(truths[check.example_id] == check.instructed_label for check in checks)
     assert 65 <= agreeing <= 135
 
@@ -124,7 +124,7 @@ def test_both_classes_are_asked_for_whatever_the_image_is():
 def test_one_check_asks_for_either_class():
     study = make_study(arms="rt", attention_checks=1)
     asked = {item.instructed_label for _ in range(20) for item in drawn_for(study)}
-    assert asked == {None, -1, 1}
+    assert asked == {None, 0, 1}
 
 
 def test_checks_show_images_that_the_test_does_not(study):

@@ -266,7 +266,7 @@ def test_the_image_cannot_be_chosen_by_the_client(study):
     worker = Worker(study)
     task = worker.go_to("teaching")
     shown = worker.participant.teachingsteps.get(position=task["position"]).example
-    other = study.dataset.examples.exclude(pk=shown.pk).filter(label=-shown.label).first()
+    other = study.dataset.examples.exclude(pk=shown.pk).filter(label=1 - shown.label).first()
     reply = worker.answer(
         position=task["position"],
         label="wild",

@@ -124,7 +124,7 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
     # Five random images, no more and no fewer, none twice, both classes.
     assert [step.is_random for step in steps] == [True] * 5 + [False] * (len(steps) - 5)
     assert len(set(shown[:5])) == 5
-    assert {step.example.label for step in steps[:5]} == {-1, 1}
+    assert {step.example.label for step in steps[:5]} == {0, 1}
     if participant.arm == "eer":
         assert len(set(shown)) == len(shown), "EER repeated an image"
 
@@ -140,15 +140,15 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
         truth = step.example.dataset.class_name(step.example.label)
         assert (choice.example, choice.p) == (step.example.pool_index, pytest.approx(step.p))
         # The estimate of an error is kept a millionth away from certainty.
-        error = step.p if step.example.label < 0 else 1 - step.p
+        error = 1 - step.p if step.example.label else step.p
         assert step.f == pytest.approx(error, abs=1.1e-6)
         assert step.learning_rate == pytest.approx(study.dataset.learning_rate * 20 / (20 + t))
         assert step.is_first_showing == (choice.example not in [past.example for past in history])
-        assert step.answer == {"wild": -1, "domestic": 1}[learner.given[step.position]]
+        assert step.answer == {"wild": 0, "domestic": 1}[learner.given[step.position]]
         assert step.is_correct == (learner.given[step.position] == truth)
         assert step.response_ms == 812.25
-        assert step.example.label == pool.labels[step.example.pool_index]
-        history.append(Shown(step.example.pool_index, step.answer, step.p))
+        assert step.example.label == (pool.labels[step.example.pool_index] > 0)
+        history.append(Shown(step.example.pool_index, 2 * step.answer - 1, step.p))
 
 
 def assert_evaluation_is_right(participant: Participant, learner: Learner) -> None:
@@ -158,7 +158,7 @@ def assert_evaluation_is_right(participant: Participant, learner: Learner) -> No
     assert [item.example.label for item in items].count(1) == 50
     assert all(item.example.split == "evaluation" for item in items)
     for item in items:
-        assert item.answer == {"wild": -1, "domestic": 1}[learner.given[item.position]]
+        assert item.answer == {"wild": 0, "domestic": 1}[learner.given[item.position]]
         assert item.is_correct == (item.answer == item.example.label)
 
 
@@ -239,7 +239,7 @@ def test_a_replay_gives_every_choice_again_and_sees_a_changed_answer(arm):
     assert f"all {participant.teaching_steps} choices match" in replayed(participant)
 
     changed = TeachingStep.objects.of(participant)[5]
-    TeachingStep.objects.filter(pk=changed.pk).update(answer=-changed.answer)
+    TeachingStep.objects.filter(pk=changed.pk).update(answer=1 - changed.answer)
     with pytest.raises(CommandError, match="choices differ"):
         replayed(participant)
 

@@ -20,7 +20,7 @@ from tests.worker import Worker
 pytestmark = pytest.mark.django_db
 
 # Class names that occur nowhere else, so that a single byte of them is found.
-CLASSES = {"negative_class": "zqnegative", "positive_class": "zqpositive"}
+CLASSES = ("zqnegative", "zqpositive")
 # Names of what the server knows and the browser must not.
 SECRET_NAMES = re.compile(
     rb'"(arm|teacher|beta|memory_span|p|f|score|diversity|usefulness|learning_rate|ticket|seed|pool_index|example|'
@@ -31,7 +31,9 @@ TEACHERS = re.compile(rb"\b(jedi|imt|eer|random|harmonic)\b", re.IGNORECASE)
 
 @pytest.fixture
 def study():
-    return make_study(dataset=make_dataset(teaching=12, evaluation=10, **CLASSES), title="A study")
+    return make_study(
+        dataset=make_dataset(teaching=12, evaluation=10, classes=CLASSES), title="A study"
+    )
 
 
 class Listener(Client):
@@ -122,7 +124,7 @@ def test_replies_to_right_and_wrong_evaluation_answers_cannot_be_told_apart(stud
         )
         name = study.dataset.class_name
         reply = worker.answer(position=item.position, label=name(item.example.label))
-        wrong = worker.answer(position=item.position + 1, label=name(-item.example.label))
+        wrong = worker.answer(position=item.position + 1, label=name(1 - item.example.label))
         assert reply.json()["feedback"] is None
         assert wrong.json()["feedback"] is None
         assert set(reply.json()) == set(wrong.json())

@@ -186,7 +186,7 @@ class Sessions(RuleBasedStateMachine):
         if model.stage in {"teaching", "evaluation"}:
             table = TeachingStep if model.stage == "teaching" else EvaluationItem
             example = table.objects.select_related("example__dataset").get(**here).example
-            label = example.label if is_right else -example.label
+            label = example.label if is_right else 1 - example.label
             return {"label": example.dataset.class_name(label), "response_ms": 5}
         return {"agree": True}
 

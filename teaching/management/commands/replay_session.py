@@ -1,6 +1,7 @@
 """Replays the teacher's choices of one session and says whether they match."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -39,6 +40,12 @@ class Command(BaseCommand):
 
 def describe(step: ReplayedStep) -> str:
     stored = step.stored
-    now = f"DIFFERS: now image {step.choice.example}, p {step.choice.p:.6f}"
-    then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  p {stored.p:.6f}"
+    now = f"DIFFERS: now image {step.choice.example}, {beliefs(step.probabilities)}"
+    then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  {beliefs(stored.probabilities)}"
     return f"{then}  {'same' if step.matches else now}"
+
+
+def beliefs(probabilities: Sequence[float]) -> str:
+    """Of two classes p alone, of more the probability of each."""
+    shown = probabilities[1:] if len(probabilities) == 2 else probabilities
+    return " ".join(["p", *(f"{one:.6f}" for one in shown)])

@@ -44,7 +44,7 @@ def test_the_hardest_are_wrong_and_surest_first():
     found = hardest(labels, probabilities)
     assert [example.pool_index for example in found] == [5, 0, 2, 4]
     assert found[0].probability == 0.99
-    assert found[0].label == -1
+    assert found[0].label == 0
     assert [example.pool_index for example in hardest(labels, probabilities, 1)] == [5]
 
 
@@ -61,7 +61,7 @@ def test_a_shuffled_pool_keeps_its_probabilities():
     found = insight_of(Pool(features[order], labels[order]), accuracy, order=order)
     for example in [*found.hardest, *found.ambiguous]:
         place = order[example.pool_index]
-        assert example.label == labels[place]
+        assert example.label == int(labels[place] > 0)
         assert example.probability == pytest.approx(accuracy.probabilities[place], abs=1e-4)
     assert all((example.probability >= 0.5) != (example.label > 0) for example in found.hardest)
 
@@ -126,7 +126,7 @@ def test_the_map_lies_on_the_unit_square_and_is_the_same_every_time():
     assert first == second
     for axis in (first.x, first.y):
         assert (min(axis), max(axis)) == (0, 1)
-    assert first.label == labels.astype(int).tolist()
+    assert first.label == (labels > 0).astype(int).tolist()
 
 
 def test_the_map_of_a_large_pool_shows_some_of_it(monkeypatch):

@@ -121,11 +121,11 @@ def test_every_row_of_the_pool_belongs_to_its_image_and_label(tmp_path):
     descriptions = np.array([described(extractor, dataset.image_path(row)) for row in rows])
     pool = Pool.load(dataset.folder / "pool")
     assert [row.pool_index for row in rows] == list(range(len(rows)))
-    assert pool.labels.tolist() == [row.label for row in rows]
+    assert (pool.labels > 0).astype(int).tolist() == [row.label for row in rows]
     np.testing.assert_allclose(pool.features[:, :-1], fitted.transform(descriptions), atol=1e-9)
     by_class = {
         label: as_served(dataset, [files[name] for name in files if label_of(name) == label])
-        for label in (dataset.negative_class, dataset.positive_class)
+        for label in dataset.class_names
     }
     for row in dataset.examples.all():
         assert dataset.image_path(row).read_bytes() in by_class[dataset.class_name(row.label)]

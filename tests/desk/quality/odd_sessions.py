@@ -47,13 +47,12 @@ def take_part(person: Participant) -> None:
     for place in range(2):
         TeachingStep.objects.create(
             participant=person, position=5 + place, step=1 + place, example=pool[place], answer=1,
-            is_correct=True, response_ms=None if place else 250.0, p=0.5, f=0.5, learning_rate=0.1,
+            is_correct=True, response_ms=None if place else 250.0, probabilities=[0.5, 0.5], p=0.5, f=0.5,
+            learning_rate=0.1,
             choice_ms=1, is_random=True, is_first_showing=True, **at(10 + 400 * place),
         )  # fmt: skip
     for place in range(41):
-        check = (
-            {"instructed_label": -1, "is_correct": None} if place == 20 else {"is_correct": True}
-        )
+        check = {"instructed_label": 0, "is_correct": None} if place == 20 else {"is_correct": True}
         EvaluationItem.objects.create(
             participant=person, position=7 + place, item=1 + place, example=unseen[place], answer=1,
             response_ms=500.0 + place, **check, **at(500 + place),

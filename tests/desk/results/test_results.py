@@ -198,7 +198,7 @@ def test_values_without_spread_break_nothing(researcher, study):
 
 
 def test_names_of_classes_cannot_write_formulas_or_marks(researcher):
-    dataset = make_dataset(teaching=12, evaluation=8, negative_class="=1+1", positive_class="<b>&")
+    dataset = make_dataset(teaching=12, evaluation=8, classes=("=1+1", "<b>&"))
     study = make_study(dataset=dataset)
     make_finished(study, 4)
     assert {row["true_class"] for row in csv_of(researcher, study, "confusion")} == {
