@@ -5,8 +5,12 @@ from django.contrib.auth import views as auth
 from django.urls import include, path, reverse_lazy
 from drf_spectacular.views import SpectacularAPIView
 
+# Whoever has the link may sign in by setting a password: asking for it again would prove nothing.
 set_password = auth.PasswordResetConfirmView.as_view(
-    template_name="registration/set_password.html", success_url=reverse_lazy("admin:login")
+    template_name="registration/set_password.html",
+    success_url=reverse_lazy("admin:index"),
+    post_reset_login=True,
+    post_reset_login_backend="django.contrib.auth.backends.ModelBackend",
 )
 
 urlpatterns = [

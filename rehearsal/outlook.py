@@ -7,11 +7,13 @@ from typing import Any
 
 from analysis import stats
 from analysis.charts import words
-from analysis.charts.figures.distributions import ArmValues, box_plot
+from analysis.charts.captions import with_watermark
+from analysis.charts.figures.distributions import ArmValues
+from analysis.charts.figures.outcomes import outcome_plot
 from analysis.charts.svg import svg
-from analysis.charts.tables import Table, number_columns, row_names
+from analysis.charts.tables import Column, Table, number_columns, row_names
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
-from studies.models import Study
+from studies.models import Outcome, Study
 from studies.models.versions import configuration_hash
 from studies.rates import rate_words
 from teaching.teachers import teacher_title
@@ -28,30 +30,25 @@ ASSUMPTIONS = (
     "The formula is that of the two-sided t test with the pooled standard deviation of all teachers. The simulation "
     "repeats Welch's t test 1,000 times on workers drawn from the simulated ones, with the means shifted so that they "
     "differ by the effect.",
-    "Both are for a single comparison. With several, divide α by their number to be on the safe side.",
+    "All are for a single comparison. With several, divide α by their number to be on the safe side.",
 )
 
-GAIN, EVALUATION = "Teaching gain, points", "Evaluation"
-EXPECTED = (
-    row_names("Teacher"),
-    *number_columns("Workers", GAIN, words.INTERVAL_95, "First seen", EVALUATION, words.INTERVAL_95,
-                    strong=[GAIN, EVALUATION]),
-)  # fmt: skip
-WAYS_TO_COUNT = ("By formula, per teacher", "By simulation, per teacher")
-NEEDED = (row_names("Comparison"), *number_columns(*WAYS_TO_COUNT, strong=WAYS_TO_COUNT))
+Rows = Sequence[dict[str, Any]]
+# What a forecast calls the outcomes.
+KEYS = {Outcome.GAIN: "gain", Outcome.EVALUATION: "evaluation"}
+UNITS = {Outcome.GAIN: "points", Outcome.EVALUATION: "%"}
+WAYS_TO_COUNT = ("by formula", "by simulation")
 
 
 def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
-    """Everything that the page shows of a forecast."""
-    gains = {arm: column(rows, "gain") for arm, rows in forecast.results.items()}
-    sd = pooled_sd(list(gains.values()))
-    expected = [expected_row(arm, rows) for arm, rows in forecast.results.items()]
-    needed = [needed_row(arm, gains, question, sd) for arm in list(gains)[1:]]
+    """Everything that the page shows of a forecast, the primary outcome first."""
+    results: dict[str, Rows] = forecast.results
+    expected = [expected_row(arm, rows, study) for arm, rows in results.items()]
     return {
-        "expected": Table("Expected results by teacher", EXPECTED, expected),
-        "figure": svg(gain_plot(gains)),
-        "needed": Table("Workers per teacher", NEEDED, needed),
-        "sd": words.spread(sd) if sd is not None else "",
+        "expected": Table("Expected results by teacher", expected_columns(study), expected),
+        "figures": [svg(expected_plot(outcome, results)) for outcome in study.outcomes],
+        "needed": [needed_words(outcome, study, results, question) for outcome in study.outcomes],
+        "halved": f"{question.alpha / 2:g}",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
         "rate": simulated_rate(study, forecast),
@@ -64,48 +61,93 @@ def simulated_rate(study: Study, forecast: Rehearsal) -> str:
     return "" if rate is None else rate_words(rate, study.dataset.learning_rate)
 
 
-def column(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, ...]:
-    return stats.known(row[name] for row in rows)
+def values_of(outcome: Outcome, results: dict[str, Rows]) -> dict[str, tuple[float, ...]]:
+    return {arm: column(rows, KEYS[outcome]) for arm, rows in results.items()}
 
 
-def expected_row(arm: str, rows: Sequence[dict[str, Any]]) -> list[Any]:
-    gain, seen, evaluated = (
-        stats.summarise(column(rows, name)) for name in ("gain", "first_seen", "evaluation")
-    )
-    return [
-        teacher_title(arm),
-        gain.n,
-        words.points(gain.mean),
-        words.points_interval(gain.interval),
-        words.share(seen.mean),
-        words.share(evaluated.mean),
-        words.between(evaluated.interval, words.share),
+def column(rows: Rows, name: str) -> tuple[float, ...]:
+    return stats.known(row.get(name) for row in rows)
+
+
+def expected_columns(study: Study) -> tuple[Column, ...]:
+    groups = [
+        number_columns("mean", words.INTERVAL_95, strong=["mean"], group=heading(outcome, study))
+        for outcome in study.outcomes
     ]
-
-
-def gain_plot(gains: dict[str, tuple[float, ...]]) -> Any:
-    return box_plot(
-        title="Expected teaching gain by teacher",
-        axis="teaching gain, points",
-        arms=[
-            ArmValues(teacher_title(arm), values, stats.summarise(values))
-            for arm, values in gains.items()
-        ],
-        show_tick=words.signed_tick,
-        show_mean=words.signed_points,
-        has_zero=True,
+    return (
+        row_names("Teacher"),
+        *number_columns("Workers"),
+        *(column for group in groups for column in group),
+        *number_columns("First seen", "Images shown"),
     )
+
+
+def heading(outcome: Outcome, study: Study) -> str:
+    return f"{outcome.heading}, {UNITS[outcome]} ({study.role_of(outcome)})"
+
+
+def expected_row(arm: str, rows: Rows, study: Study) -> list[Any]:
+    cells = [
+        cell
+        for outcome in study.outcomes
+        for cell in outcome_cells(outcome, stats.summarise(column(rows, KEYS[outcome])))
+    ]
+    seen, steps = (stats.mean(column(rows, name)) for name in ("first_seen", "steps"))
+    return [teacher_title(arm), len(rows), *cells, words.share(seen), words.decimal(steps, 1)]
+
+
+def outcome_cells(outcome: Outcome, summary: stats.SampleSummary) -> Sequence[str]:
+    if outcome == Outcome.GAIN:
+        return words.points(summary.mean), words.points_interval(summary.interval)
+    return words.share(summary.mean), words.share_interval(summary.interval)
+
+
+def expected_plot(outcome: Outcome, results: dict[str, Rows]) -> Any:
+    arms = [
+        ArmValues(teacher_title(arm), values, stats.summarise(values))
+        for arm, values in values_of(outcome, results).items()
+    ]
+    title = f"Expected {outcome.heading.lower()} by teacher"
+    return with_watermark(outcome_plot(outcome, title, arms), "simulated")
+
+
+def needed_words(
+    outcome: Outcome, study: Study, results: dict[str, Rows], question: Question
+) -> dict[str, Any]:
+    """How many workers an outcome takes: at the level itself, and at half of it, which leaves half to the other."""
+    values = values_of(outcome, results)
+    sd = pooled_sd(list(values.values()))
+    levels = [question, question.at(question.alpha / 2)]
+    columns = (
+        row_names("Comparison"),
+        *level_columns(f"This outcome alone, α = {levels[0].alpha:g}"),
+        *level_columns(f"Both outcomes, α = {levels[1].alpha:g} each"),
+    )
+    rows = [needed_row(arm, values, levels, sd) for arm in list(values)[1:]]
+    return {
+        "title": f"{outcome.heading} ({study.role_of(outcome)})",
+        "table": Table(f"{outcome.heading}: workers per teacher", columns, rows),
+        "sd": words.spread(sd) if sd is not None else "",
+    }
+
+
+def level_columns(title: str) -> tuple[Column, ...]:
+    return number_columns(*WAYS_TO_COUNT, strong=WAYS_TO_COUNT, group=title)
 
 
 def needed_row(
-    arm: str, gains: dict[str, tuple[float, ...]], question: Question, sd: float | None
+    arm: str, values: dict[str, tuple[float, ...]], levels: Sequence[Question], sd: float | None
 ) -> list[str]:
-    first = next(iter(gains))
-    return [
-        f"{teacher_title(first)} − {teacher_title(arm)}",
-        in_words(needed_by_formula(question, sd) if sd else None),
-        in_words(needed_by_drawing(question, gains[first], gains[arm])),
+    first = next(iter(values))
+    counts = [
+        in_words(count)
+        for question in levels
+        for count in (
+            needed_by_formula(question, sd) if sd else None,
+            needed_by_drawing(question, values[first], values[arm]),
+        )
     ]
+    return [f"{teacher_title(first)} − {teacher_title(arm)}", *counts]
 
 
 def in_words(workers: int | None) -> str:

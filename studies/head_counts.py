@@ -127,7 +127,7 @@ def with_counts(studies: QuerySet[Any]) -> QuerySet[Any]:
 
 @dataclass(frozen=True)
 class Enrolment:
-    """Everybody who ever joined a study, and how many of them are excluded, by purpose."""
+    """Everybody who ever joined, and how many of them are excluded, by purpose."""
 
     joined: Counter[str]
     excluded: Counter[str]
@@ -143,8 +143,13 @@ class Enrolment:
         return self.joined.total() - self.counted
 
 
-def enrolment(study: Study, using: str | None = None) -> Enrolment:
+def enrolment(
+    study: Study, using: str | None = None, versions: Sequence[int] | None = None
+) -> Enrolment:
+    """Of a study, or of some versions of its settings."""
     everybody = Participant.objects.using(using).filter(study=study).order_by()
+    if versions is not None:
+        everybody = everybody.filter(version__number__in=versions)
     joined: Counter[str] = Counter(dict.fromkeys(Participant.Purpose.values, 0))
     excluded = joined.copy()
     for purpose, is_excluded, count in everybody.values_list("purpose", "is_excluded").annotate(

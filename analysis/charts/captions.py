@@ -1,4 +1,4 @@
-"""What stands below a figure in a file: a page has its own caption, a file takes it along."""
+"""Words that a figure takes along: its caption, below it in a file, and what it is about, across it everywhere."""
 
 import textwrap
 from dataclasses import replace
@@ -20,3 +20,10 @@ def with_caption(drawing: Drawing, caption: str) -> Drawing:
     ]
     height = drawing.height + LINE * (len(lines) + 1)
     return replace(drawing, height=height, shapes=(*drawing.shapes, *texts))
+
+
+def with_watermark(drawing: Drawing, words: str) -> Drawing:
+    """The same drawing with large pale words across its middle, which no cutting takes away, and in its title."""
+    middle = Text(drawing.width / 2, drawing.height / 2, words, "watermark", "middle")
+    title = f"{drawing.title} ({words})"
+    return replace(drawing, title=title, shapes=(*drawing.shapes, middle))

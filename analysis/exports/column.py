@@ -68,7 +68,8 @@ ORIGIN: tuple[Column[Participant], ...] = (
     Column(
         "study_version",
         WHOLE,
-        "The version of the study's settings that the session uses.",
+        "The version of the study's settings that the session uses. Versions that differ in what can change an outcome "
+        "are in one file only if a researcher chose to pool them; its name then says so.",
         "version.number",
     ),
     Column(

@@ -15,6 +15,7 @@ from django.db.models import Count
 from studies.head_counts import enrolment
 from studies.models import Example, ImageClass, Participant, Study
 from studies.software import software_version
+from studies.version_groups import VersionChoice
 
 from .column import Column
 from .files import Selection
@@ -75,6 +76,10 @@ class ExportedPeople:
         self.by_arm: dict[str, Counter[str]] = {}
         self.by_version: Counter[int] = Counter()
 
+    @property
+    def total(self) -> int:
+        return self.by_version.total()
+
     def counted(self, participants: Iterable[Participant]) -> Iterator[Participant]:
         for participant in participants:
             counts = self.by_arm.setdefault(participant.arm or "unassigned", Counter())
@@ -85,7 +90,7 @@ class ExportedPeople:
     def as_json(self) -> Json:
         by_status: Counter[str] = sum(self.by_arm.values(), Counter())
         return {
-            "total": by_status.total(),
+            "total": self.total,
             "by_status": by_status,
             "by_arm": self.by_arm,
             "by_version": self.by_version,
@@ -106,8 +111,9 @@ def datasheet(
         "everyone": wanted.everyone,
         "study": settings_of(source.study),
         "versions": [version_as_json(version) for version in source.study.versions.all()],
+        "versions_in_files": versions_as_json(wanted.versions),
         "dataset": dataset_as_json(source),
-        "people": people_as_json(source),
+        "people": people_as_json(source, in_files=people.total),
         "participants": people.as_json(),
         "tables": tables,
     }
@@ -133,10 +139,20 @@ def version_as_json(version: Any) -> Json:
     }
 
 
-def people_as_json(source: StudySnapshot) -> Json:
+def versions_as_json(versions: VersionChoice) -> Json:
+    """Which versions the rows are of, how many people have another one, and whether a researcher chose to pool them."""
+    return {
+        "numbers": versions.numbers,
+        "left_out": {one.number: one.joined for one in versions.left_out},
+        "is_pooled": versions.is_mixed,
+        "differing_settings": versions.differing if versions.is_mixed else (),
+    }
+
+
+def people_as_json(source: StudySnapshot, *, in_files: int) -> Json:
     """Everybody who ever joined, by purpose, how many of them are excluded, and how many are in no file."""
     everybody = enrolment(source.study, source.using)
-    left_out = 0 if source.everyone else everybody.uncounted
+    left_out = everybody.joined.total() - in_files
     return {"joined": everybody.joined, "excluded": everybody.excluded, "left_out": left_out}
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from studies.models import Study
+from studies.version_groups import VersionChoice, choose_versions
 
 from .formats import FORMATS, csv_lines
 from .people_columns import gain_columns
@@ -22,11 +24,21 @@ class Selection:
     identifiable: bool = False
     everyone: bool = False
     """Also pilots, previews, rehearsals and excluded people."""
+    version: str = ""
+    """The versions of the settings, as an address or a command names them; empty for the newest that may be analysed
+    together."""
+
+    @cached_property
+    def versions(self) -> VersionChoice:
+        """Chosen once, so that the name of a file and its rows agree."""
+        people = self.study.participants.all()
+        return choose_versions(self.study, people if self.everyone else people.live(), self.version)
 
     def mark(self, has_identifiable: bool) -> str:
         """What the name of a file says about the people in it."""
         everyone = "-everyone" if self.everyone else ""
-        return everyone + ("-identifiable" if self.identifiable and has_identifiable else "")
+        identifiable = "-identifiable" if self.identifiable and has_identifiable else ""
+        return everyone + identifiable + self.versions.mark
 
 
 def table_name(wanted: Selection, table: str, extension: str) -> str:
@@ -55,7 +67,7 @@ def source_of(wanted: Selection, using: str) -> StudySnapshot:
     """The study as the snapshot has it."""
     studies = Study.objects.using(using).select_related("dataset").defer("dataset__insight")
     study = studies.prefetch_related("versions").get(pk=wanted.study.pk)
-    return StudySnapshot(study, using, wanted.everyone)
+    return StudySnapshot(study, using, wanted.versions.numbers, wanted.everyone)
 
 
 def pieces(lines: Iterable[str]) -> Iterator[bytes]:
@@ -72,12 +84,12 @@ def pieces(lines: Iterable[str]) -> Iterator[bytes]:
         yield "".join(waiting).encode()
 
 
-def gain_name(study: Study) -> str:
-    return f"{study.slug}-teaching-gain.csv"
+def gain_name(wanted: Selection) -> str:
+    return f"{wanted.study.slug}-teaching-gain{wanted.mark(False)}.csv"
 
 
-def gain_csv(study: Study) -> Iterator[str]:
+def gain_csv(wanted: Selection) -> Iterator[str]:
     """The teaching gain of a study, one line per participant in the order of joining."""
     with snapshot() as using:
-        source = source_of(Selection(study), using)
+        source = source_of(wanted, using)
         yield from csv_lines(gain_columns(source.study), participant_rows(source))

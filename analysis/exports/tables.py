@@ -26,12 +26,16 @@ class StudySnapshot:
 
     study: Study
     using: str
+    versions: tuple[int, ...]
+    """The versions of the settings that they joined with."""
     everyone: bool = False
     """Also pilots, previews, rehearsals and excluded people."""
 
     def people(self, *, with_excluded: bool = False) -> ParticipantQuerySet:
         """Those who count, or everyone; `with_excluded`, also those who would count if nobody had excluded them."""
-        own = Participant.objects.using(self.using).filter(study=self.study)
+        own = Participant.objects.using(self.using).filter(
+            study=self.study, version__number__in=self.versions
+        )
         if self.everyone:
             return own
         return own.live() if with_excluded else own.counted()

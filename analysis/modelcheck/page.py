@@ -176,7 +176,7 @@ def calibration_figure(found: Check) -> StudyFigure:
     )
     header = ("arm", "predicted", "answered_plus", "n", "low", "high")
     drawing = calibration_plot("Predicted and given answers", arms)
-    return StudyFigure("calibration", caption, drawing, header, rows, found.sample)
+    return StudyFigure("calibration", caption, drawing, header, rows, found.sample, found.purpose)
 
 
 def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[FloatArray, FloatArray]:
@@ -197,7 +197,7 @@ def decay_figure(found: Check) -> StudyFigure:
     )
     header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
     drawing = decay_plot("Memory decay, measured and fitted", arms)
-    return StudyFigure("decay", caption, drawing, header, rows, found.sample)
+    return StudyFigure("decay", caption, drawing, header, rows, found.sample, found.purpose)
 
 
 def decay_row(session: TaughtSession, one: Fit) -> list[Any]:

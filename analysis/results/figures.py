@@ -12,6 +12,7 @@ from teaching.teachers import teacher_title
 
 from .numbers import TIME_CLASS_MS, Numbers
 from .outcome_figures import by_memory_figure, outcome_figure
+from .sample import ONE_OF
 from .study_figure import Cell, StudyFigure, arm_values, person_table, sample_of
 
 STAGES = ("teaching", "evaluation")
@@ -44,6 +45,7 @@ def accuracy_figure(numbers: Numbers) -> StudyFigure:
         header,
         rows,
         sample_of(numbers, "first_seen_accuracy", "evaluation_accuracy"),
+        numbers.purpose,
     )
 
 
@@ -74,6 +76,7 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
         sample_of(numbers),
+        numbers.purpose,
     )
 
 
@@ -91,18 +94,19 @@ def curve(numbers: Numbers, arm: str, *, only_first: bool = False) -> list[accur
 
 
 def memory_figure(numbers: Numbers) -> StudyFigure:
-    spans = stats.known(person.memory_span for person in numbers.people)
+    spans = stats.known(person.memory_span for person in numbers.people if person.arm)
     halves = Counter(round(2 * span) for span in spans)
     # Empty classes between the shortest and the longest are part of the distribution.
     places = range(min(halves), max(halves) + 1) if halves else range(0)
     counts = [(place / 2, halves[place]) for place in places]
     return StudyFigure(
         "memory",
-        f"The memory span n̄ of those who finished, to the nearest half{mean_words(spans)}.",
+        f"The memory span n̄ of those who finished, all teachers pooled, to the nearest half{mean_words(spans)}.",
         distributions.histogram("Memory length", "memory span (mean length restored)", counts),
         ("memory_span", "participants"),
         counts,
         sample_of(numbers, "memory_span"),
+        numbers.purpose,
     )
 
 
@@ -116,7 +120,8 @@ def mean_words(spans: Sequence[float]) -> str:
 def unique_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "unique-examples",
-        "How many different images each participant saw: fewer than the number of steps where images were repeated.",
+        f"How many different images each {ONE_OF[numbers.purpose]} saw: fewer than the number of steps where images "
+        "were repeated.",
         distributions.box_plot(
             title="Different images shown in teaching",
             axis="different images",
@@ -126,6 +131,7 @@ def unique_figure(numbers: Numbers) -> StudyFigure:
         ),
         *person_table(numbers, "unique_examples", "teaching_steps"),
         sample_of(numbers, "unique_examples"),
+        numbers.purpose,
     )
 
 
@@ -157,6 +163,7 @@ def confusion_figure(numbers: Numbers) -> StudyFigure:
         ("arm", "true_class", "answer", "answers"),
         rows,
         sample_of(numbers),
+        numbers.purpose,
     )
 
 
@@ -181,6 +188,7 @@ def times_figure(numbers: Numbers) -> StudyFigure:
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,
         sample_of(numbers),
+        numbers.purpose,
     )
 
 

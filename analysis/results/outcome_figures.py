@@ -1,72 +1,50 @@
 """The figures of an outcome: by teacher, and against memory. Every outcome has the same two."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 from analysis import stats
 from analysis.charts import words
 from analysis.charts.figures import distributions
-from studies.models import Outcome, Study
+from analysis.charts.figures.outcomes import LOOKS, outcome_plot
+from studies.models import Outcome
 from teaching.teachers import teacher_title
 
 from .numbers import Numbers, Person
+from .sample import ONE_OF
 from .study_figure import StudyFigure, arm_values, person_table, sample_of
 
-
-@dataclass(frozen=True)
-class Look:
-    """How the values of an outcome are shown."""
-
-    key: str
-    axis: str
-    show_tick: Callable[[float], str]
-    show_mean: Callable[[float], str]
-    has_zero: bool
-    note: str = ""
-
-
-LOOKS = {
-    Outcome.GAIN: Look(
-        "gain",
-        "teaching gain, points",
-        words.signed_tick,
-        words.signed_points,
-        has_zero=True,
-        note="A low first-seen accuracy makes a large gain too: see the evaluation accuracy beside it.",
-    ),
-    Outcome.EVALUATION: Look(
-        "evaluation",
-        "evaluation accuracy, %",
-        words.percent,
-        lambda value: f"{100 * value:.1f}",
-        has_zero=False,
-    ),
-}
-
-
-def role_of(outcome: Outcome, study: Study) -> str:
-    return "primary outcome" if study.primary_outcome == outcome else "secondary outcome"
+KEYS = {Outcome.GAIN: "gain", Outcome.EVALUATION: "evaluation"}
+"""What the figures and their files are called."""
 
 
 def outcome_figure(outcome: Outcome, numbers: Numbers) -> StudyFigure:
-    look = LOOKS[outcome]
     caption = (
-        "Every mark is a participant. The box holds the middle half with the median, whiskers reach to 1.5 "
-        "interquartile ranges; the diamond is the mean with its 95 % interval, and the number below the name its value."
+        f"Every mark is a {ONE_OF[numbers.purpose]}. The box holds the middle half with the median, whiskers reach to "
+        "1.5 interquartile ranges; the diamond is the mean with its 95 % interval, and the number below the name is "
+        "its value."
     )
+    title = f"{outcome.heading} by teacher: {numbers.study.role_of(outcome)}"
     return StudyFigure(
-        look.key,
-        " ".join(filter(None, [caption, look.note])),
-        distributions.box_plot(
-            title=f"{outcome.heading} by teacher: {role_of(outcome, numbers.study)}",
-            axis=look.axis,
-            arms=arm_values(numbers, outcome.value),
-            show_tick=look.show_tick,
-            show_mean=look.show_mean,
-            has_zero=look.has_zero,
-        ),
+        KEYS[outcome],
+        " ".join(filter(None, [caption, beside_gain(outcome, numbers)])),
+        outcome_plot(outcome, title, arm_values(numbers, outcome.value)),
         *person_table(numbers, "first_seen_accuracy", "evaluation_accuracy", "teaching_gain"),
         sample_of(numbers, outcome.value),
+        numbers.purpose,
+    )
+
+
+def beside_gain(outcome: Outcome, numbers: Numbers) -> str:
+    """The evaluation accuracies that belong beside a gain, in a picture that may leave the page; empty for others."""
+    if outcome != Outcome.GAIN:
+        return ""
+    means = {
+        teacher_title(arm): stats.mean(numbers.values(arm, Outcome.EVALUATION.value))
+        for arm in numbers.arms
+    }
+    accuracies = ", ".join(f"{name} {words.share(mean)}" for name, mean in means.items())
+    return (
+        f"A low first-seen accuracy makes a large gain too. Mean evaluation accuracy: {accuracies}."
     )
 
 
@@ -76,10 +54,13 @@ def by_memory_figure(outcome: Outcome, numbers: Numbers) -> StudyFigure:
         distributions.ArmPoints(teacher_title(arm), spans_and_values(numbers.of(arm), outcome))
         for arm in numbers.arms
     ]
+    caption = (
+        f"Every mark is a {ONE_OF[numbers.purpose]}, shifted a little sideways where many share a span. "
+        + correlation_words([point for arm in arms for point in arm.points])
+    )
     return StudyFigure(
-        f"{look.key}-by-memory",
-        "Every mark is a participant, shifted a little sideways where many share a span. "
-        + correlation_words([point for arm in arms for point in arm.points]),
+        f"{KEYS[outcome]}-by-memory",
+        " ".join(filter(None, [caption, beside_gain(outcome, numbers)])),
         distributions.scatter(
             f"{outcome.heading} against memory",
             "memory span (mean length restored)",
@@ -90,6 +71,7 @@ def by_memory_figure(outcome: Outcome, numbers: Numbers) -> StudyFigure:
         ),
         *person_table(numbers, "memory_span", "evaluation_accuracy", "teaching_gain"),
         sample_of(numbers, "memory_span", outcome.value),
+        numbers.purpose,
     )
 
 

@@ -17,7 +17,7 @@ from .analysis import Analysis, analyse, size_notes
 from .equal_steps import at_equal_steps, has_unequal_steps
 from .figures import figures_in_order
 from .numbers import Numbers, gather
-from .outcome_figures import role_of
+from .sample import ONE_OF
 from .study_figure import FORMS, sample_of
 
 WHAT_GAIN_REWARDS = (
@@ -47,6 +47,7 @@ def results_page(study: Study, purpose: str = "live", version: str = "") -> dict
         "study": study,
         "versions": numbers.versions,
         "finished": len(numbers.people),
+        "kind": ONE_OF[numbers.purpose],
         "attrition": attrition_table(numbers),
         "ceiling": ceiling_sentence(study.dataset),
     }
@@ -151,7 +152,7 @@ def arm_columns(study: Study) -> tuple[Column, ...]:
 
 
 def group_title(outcome: Outcome, study: Study) -> str:
-    return f"{outcome.heading}, {UNITS[outcome]} ({role_of(outcome, study)})"
+    return f"{outcome.heading}, {UNITS[outcome]} ({study.role_of(outcome)})"
 
 
 def arm_row(arm: str, numbers: Numbers) -> list[Any]:
@@ -182,7 +183,7 @@ def analysis_words(outcome: Outcome, numbers: Numbers, where: str = "") -> dict[
     reference = teacher_title(analysis.reference or "")
     return {
         "measure": outcome.heading,
-        "role": role_of(outcome, numbers.study),
+        "role": numbers.study.role_of(outcome),
         "reference": reference,
         "welch": welch_words(analysis.welch),
         "kruskal": kruskal_words(analysis.kruskal),

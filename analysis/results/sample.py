@@ -16,6 +16,16 @@ KINDS: dict[str, str] = {
 }
 
 
+ONE_OF: dict[str, str] = {
+    Purpose.LIVE: "participant",
+    Purpose.PILOT: "pilot",
+    Purpose.REHEARSAL: "bot",
+}
+# What a picture of people who do not count says across its middle, and the name of every file about them.
+WATERMARKS: dict[str, str] = {Purpose.PILOT: "pilots", Purpose.REHEARSAL: "bots, not people"}
+FILE_MARKS: dict[str, str] = {Purpose.PILOT: "-pilots", Purpose.REHEARSAL: "-bots"}
+
+
 def sample_words(numbers: Numbers) -> str:
     """Who is in the numbers of those who finished, and who is not."""
     kind = KINDS.get(numbers.purpose, UNKNOWN)

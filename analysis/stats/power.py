@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ AT_ONCE = 2_000_000
 
 @dataclass(frozen=True)
 class Question:
-    """The difference between two teachers' mean gains that a study should not miss."""
+    """The difference between two teachers' means that a study should not miss."""
 
     effect: float
     alpha: float = 0.05
@@ -35,6 +35,10 @@ class Question:
             raise ValueError("The effect is a difference above 0.")
         if not (0 < self.alpha < 1 and 0 < self.power < 1):
             raise ValueError("Alpha and power lie between 0 and 1.")
+
+    def at(self, alpha: float) -> Question:
+        """The same question at another level."""
+        return replace(self, alpha=alpha)
 
 
 def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:

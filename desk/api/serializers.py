@@ -100,6 +100,13 @@ class ParticipantFilter(serializers.Serializer[Any]):
 
     stage = StageField(required=False)
     arm = serializers.CharField(max_length=20, required=False)
+    version = serializers.IntegerField(
+        min_value=1,
+        max_value=2**31 - 1,
+        required=False,
+        source="version__number",
+        help_text="of the study's settings",
+    )
     purpose = serializers.ChoiceField(
         choices=Participant.Purpose.choices, required=False, help_text="live by default"
     )

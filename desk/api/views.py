@@ -1,13 +1,16 @@
 """The calls of the researchers' API: load or 404, validate, one service call, respond."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import serializers
+from rest_framework import exceptions, serializers
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
@@ -20,6 +23,7 @@ from studies.api.views import error_responses
 from studies.errors import SessionError
 from studies.models import Participant, Study
 from studies.services import change_state
+from studies.version_groups import UnknownVersion
 
 from . import examples
 from .access import ResearcherView
@@ -148,9 +152,32 @@ class AsItIs(BaseContentNegotiation):
 
 
 WANTED = [
-    OpenApiParameter("identifiable", bool, description="1: with the recruiters' ids"),
-    OpenApiParameter("everyone", bool, description="1: also pilots, previews and excluded people"),
+    OpenApiParameter(
+        "identifiable",
+        bool,
+        description="1: with the recruiters' ids, for those who may change the study",
+    ),
+    OpenApiParameter(
+        "everyone", bool, description="1: also pilots, previews, rehearsals and excluded people"
+    ),
+    OpenApiParameter(
+        "version",
+        str,
+        description="versions of the settings: one, several separated by commas, or all, which pools them; "
+        "by default the newest that may be analysed together",
+    ),
 ]
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Why a file cannot be had, in the words of the API."""
+    try:
+        yield
+    except UnknownVersion as problem:
+        raise InvalidRequest(fields={"version": [str(problem)]}) from problem
+    except PermissionDenied as refusal:
+        raise exceptions.PermissionDenied(str(refusal)) from refusal
 
 
 class TableExport(ResearcherView):
@@ -166,12 +193,14 @@ class TableExport(ResearcherView):
         responses={
             (200, "text/csv"): OpenApiTypes.STR,
             (200, "application/jsonl"): OpenApiTypes.STR,
-            **problems(401, 404, 429),
+            **problems(400, 401, 403, 404, 429),
         },
     )
     def get(self, request: Request, slug: str, table: str, extension: str) -> HttpResponseBase:
         """One table of a study, streamed from one snapshot. The download is recorded."""
-        return downloads.table(request._request, self.study(slug), table, extension)
+        with refusals():
+            wanted = downloads.selection(request._request, self.study(slug))
+            return downloads.table_file(request._request, wanted, table, extension)
 
 
 class ArchiveExport(ResearcherView):
@@ -180,8 +209,13 @@ class ArchiveExport(ResearcherView):
     @extend_schema(
         operation_id="export_archive",
         parameters=WANTED,
-        responses={(200, "application/zip"): OpenApiTypes.BINARY, **problems(401, 404, 429)},
+        responses={
+            (200, "application/zip"): OpenApiTypes.BINARY,
+            **problems(400, 401, 403, 404, 429),
+        },
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """All tables of a study with codebook and datasheet as one zip, streamed. The download is recorded."""
-        return downloads.archive(request._request, self.study(slug))
+        with refusals():
+            wanted = downloads.selection(request._request, self.study(slug))
+            return downloads.archive_file(request._request, wanted)

@@ -49,10 +49,10 @@ class DueBonus:
 
 
 def payment_rows(source: StudySnapshot) -> Iterator[Payment | DueBonus]:
-    """Those that were recorded, and then what is due by the rule of the page of payments."""
+    """Those that were recorded, and then what is due by the rule of the page of payments for the same versions."""
     recorded = Payment.objects.all()
     yield from rows_of_people(recorded, ("recorded_at", "pk"), source, with_excluded=True)
-    plan = bonus_plan(source.study)
+    plan = bonus_plan(source.study, source.versions)
     if plan.bonus is None:
         return
     due = {payee.pk for payee in plan.top if not payee.payment}
@@ -101,8 +101,8 @@ PAYMENTS: Columns = (
     Column(
         "state",
         TEXT,
-        "paid: recorded as paid. undone: that record was taken back. due: gets the bonus as the study is now, and is "
-        "not recorded as paid.",
+        "paid: recorded as paid. undone: that record was taken back. due: gets the bonus as the study is now, among "
+        "the people of the file's versions, and is not recorded as paid.",
     ),
     Column("amount", NUMBER, "The bonus.", lambda payment: float(payment.amount)),
     Column("currency", TEXT, "Its currency."),

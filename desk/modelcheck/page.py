@@ -1,8 +1,8 @@
 """The model check of a study: does the teachers' idea of a learner fit these people?"""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from desk.base.figures import figure_file
+from desk.base.files import figure_file
 from desk.base.filter_links import filters, purpose_of, versions_that_exist
 from desk.base.pages import Page, study_page
 from studies.models import Study
@@ -19,12 +19,12 @@ def model(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/modelcheck/page.html", "Model check", context)
 
 
-def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
+def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponseBase:
     from analysis.modelcheck.page import FIGURES, check
 
     wanted = (purpose_of(request), request.GET.get("version", ""))
     with versions_that_exist():
-        return figure_file(study, FIGURES, key, form, lambda: check(study, *wanted))
+        return figure_file(request, study, FIGURES, key, form, lambda: check(study, *wanted))
 
 
 PAGES = (

@@ -104,8 +104,9 @@ class BonusPlan:
         return None if self.bonus is None else self.bonus * len(self.top)
 
 
-def bonus_plan(study: Study) -> BonusPlan:
-    people = finished(study)
+def bonus_plan(study: Study, versions: Sequence[int]) -> BonusPlan:
+    """Of the people who joined with some versions of the settings: who took another test is ranked apart."""
+    people = finished(study, versions)
     cutoff = find_cutoff([person.evaluation_accuracy for person in people], share_of(study))
     top = [person for person in people if cutoff.includes(person.evaluation_accuracy)]
     return BonusPlan(cutoff, top, bonus_of(study), study.currency)
@@ -121,11 +122,13 @@ def bonus_of(study: Study) -> Decimal | None:
     return study.reward or None
 
 
-def finished(study: Study) -> list[Payee]:
+def finished(study: Study, versions: Sequence[int]) -> list[Payee]:
     """Everybody the rule is about, the best first."""
-    people = study.participants.counted().completed().exclude(evaluation_accuracy=None)
-    rows: Any = people.order_by("-evaluation_accuracy", "code").values(
-        "pk", "code", "recruiter", "external_id", "external_session", "evaluation_accuracy"
+    people = study.participants.counted().completed().filter(version__number__in=versions)
+    rows: Any = (
+        people.exclude(evaluation_accuracy=None)
+        .order_by("-evaluation_accuracy", "code")
+        .values("pk", "code", "recruiter", "external_id", "external_session", "evaluation_accuracy")
     )
     # From where the study was read: an export reads everything from its snapshot.
     payments = Payment.objects.using(study._state.db).of_study(study)

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from analysis.exports.formats import csv_text
 from studies.models import Participant, Study
+from studies.version_groups import VersionChoice
 
 from .bonus import BonusPlan, Payee
 
@@ -25,11 +26,11 @@ class BonusFile:
     """What to do with the file."""
     has_ids: bool = True
 
-    def file_name(self, study: Study) -> str:
-        """It says when the workers' ids are in the file."""
+    def file_name(self, study: Study, versions: VersionChoice) -> str:
+        """It says when the workers' ids are in the file, and which versions it is about."""
         mark = "-identifiable" if self.has_ids else ""
         stem, _, extension = self.name.partition(".")
-        return f"{study.slug}-bonus-{stem}{mark}.{extension}"
+        return f"{study.slug}-bonus-{stem}{mark}{versions.mark}.{extension}"
 
     def content(self, study: Study, plan: BonusPlan, *, with_paid: bool) -> str:
         people = plan.payees(self.channel, with_paid=with_paid)

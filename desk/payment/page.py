@@ -1,9 +1,7 @@
 """The bonus of a study: who gets it and why, the recruiters' files, and the record of who was paid."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -12,10 +10,12 @@ from django.utils.html import format_html
 
 from analysis.charts.tables import Column, Table, number_columns, row_names
 from desk.base.cells import minute, participant_link
+from desk.base.files import download
+from desk.base.filter_links import query_of, version_links, versions_that_exist
 from desk.base.pages import Page, address, study_page
-from desk.downloads.page import download
 from desk.models import Payment
 from studies.models import Participant, Study
+from studies.version_groups import VersionChoice, choose_versions, versions_in_words
 
 from . import record
 from .bonus import BonusPlan, Payee, accuracy_words, bonus_of, bonus_plan, explain, people, percent
@@ -69,19 +69,29 @@ def paid_cells(person: Payee, payment: Payment) -> list[str]:
 
 
 def payment(request: HttpRequest, study: Study) -> HttpResponse:
-    plan = bonus_plan(study)
-    batches = record.recorded_batches(study)
+    versions = chosen_versions(request, study)
+    plan = bonus_plan(study, versions.numbers)
     context = {
+        "versions": versions,
+        "filters": version_links(versions, {}),
+        "query": query_of({"version": versions.value}),
+        "query_again": query_of({"version": versions.value, "again": "1"}),
         "plan": plan,
         "sentence": explain(plan.cutoff),
         "share": percent(plan.cutoff.share),
         "facts": facts(plan),
         "amount": str(plan.bonus or ""),
         "groups": groups(plan),
-        "notes": notes(study, plan, batches),
-        "batches": batches,
+        "notes": notes(study, plan, versions),
+        "batches": record.recorded_batches(study),
     }
     return study_page(request, study, "admin/desk/payment/page.html", "Payment", context)
+
+
+def chosen_versions(request: HttpRequest, study: Study) -> VersionChoice:
+    """Those of the address; by default the newest that may be ranked together."""
+    with versions_that_exist():
+        return choose_versions(study, study.participants.live(), request.GET.get("version", ""))
 
 
 def groups(plan: BonusPlan) -> list[PaymentGroup]:
@@ -119,11 +129,11 @@ def money(currency: str, amount: Decimal | None) -> str:
     return "–" if amount is None else f"{currency}\N{NO-BREAK SPACE}{amount:.2f}"
 
 
-def notes(study: Study, plan: BonusPlan, batches: Sequence[dict[str, Any]]) -> list[str]:
+def notes(study: Study, plan: BonusPlan, versions: VersionChoice) -> list[str]:
     """What a careful payer would want to know before paying."""
     mturk = Participant.Recruiter.MTURK
-    standing = sum(batch["people"] for batch in batches if batch["undone_at"] is None)
-    outside = standing - number_paid(plan)
+    outside = record.number_paid(study, versions.numbers) - number_paid(plan)
+    apart = [one for one in versions.left_out if one.finished]
     unknown = sum(person.channel != person.recruiter for person in plan.top)
     found = {
         "Set the pay for taking part in the set-up: the bonus is the same amount.": not plan.bonus,
@@ -137,18 +147,24 @@ def notes(study: Study, plan: BonusPlan, batches: Sequence[dict[str, Any]]) -> l
             unknown > 0
         ),
         f"Recorded as paid, but no longer in the top: {people(outside)}.": outside > 0,
+        f"Finished with {versions_in_words([one.number for one in apart])}, and ranked apart: "
+        f"{people(sum(one.finished for one in apart))}. Choose those settings above to pay them too.": bool(
+            apart
+        ),
     }
     return [sentence for sentence, holds in found.items() if holds]
 
 
 def bonus_file(request: HttpRequest, study: Study, name: str) -> HttpResponseBase:
     """The lines to pay one recruiter's people. Who was paid already is left out, unless asked for."""
-    plan = bonus_plan(study)
+    versions = chosen_versions(request, study)
+    plan = bonus_plan(study, versions.numbers)
     file = FILES.get(name)
     if file is None or plan.bonus is None:
         raise Http404
     text = file.content(study, plan, with_paid=request.GET.get("again") == "1")
-    return download(request, study, iter([text.encode()]), file.file_name(study), file.content_type)
+    file_name = file.file_name(study, versions)
+    return download(request, study, iter([text.encode()]), file_name, file.content_type)
 
 
 def record_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
@@ -159,20 +175,25 @@ def record_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
             request,
             "The pay of the study has changed since you opened this page. Check the amounts and try again.",
         )
-        return redirect(address(study, "payment"))
+        return redirect(back_to(request, study))
     left_out = set(request.POST.getlist("left_out"))
     codes = [code for code in request.POST.get("people", "").split() if code not in left_out]
     count = record.record_paid(study, codes, amount=bonus, actor=request.user)
     words = f"{people(count)} recorded as paid." if count else "Nobody new was recorded as paid."
     messages.success(request, words)
-    return redirect(address(study, "payment"))
+    return redirect(back_to(request, study))
+
+
+def back_to(request: HttpRequest, study: Study) -> str:
+    """The page as it was left: of the same versions."""
+    return address(study, "payment") + query_of({"version": request.GET.get("version", "")})
 
 
 def undo_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
     count = record.undo_paid(study, request.POST.get("act", ""), actor=request.user)
     words = f"Undone for {people(count)}." if count else "This had already been undone."
     messages.success(request, words)
-    return redirect(address(study, "payment"))
+    return redirect(back_to(request, study))
 
 
 PAGES = (

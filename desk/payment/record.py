@@ -57,6 +57,12 @@ def _audit(verb: str, rows: Sequence[Payment], study: Study, actor: Any) -> None
     audit.record(AuditEntry.Action.PAY, detail, study=study, actor=actor)
 
 
+def number_paid(study: Study, versions: Sequence[int]) -> int:
+    """How many people of these versions are recorded as paid."""
+    own = Payment.objects.of_study(study).standing()
+    return own.filter(participant__version__number__in=versions).count()
+
+
 def recorded_batches(study: Study) -> list[dict[str, Any]]:
     """What was recorded together, the newest first, undone or not."""
     what = ("act", "amount", "currency")

@@ -24,9 +24,7 @@ class RehearsalForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 class PowerForm(forms.Form):
-    effect = forms.FloatField(
-        label="Difference in gain, points", min_value=0.1, max_value=100, initial=10
-    )
+    effect = forms.FloatField(label="Difference, points", min_value=0.1, max_value=100, initial=10)
     alpha = forms.FloatField(label="α", min_value=0.0001, max_value=0.5, initial=0.05)
     power = forms.FloatField(label="Power, %", min_value=10, max_value=99.9, initial=80)
 

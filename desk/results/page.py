@@ -1,8 +1,8 @@
 """The results of a study: one page, and every figure of it as a file."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-from desk.base.figures import figure_file
+from desk.base.files import figure_file
 from desk.base.filter_links import filters, purpose_of, versions_that_exist
 from desk.base.pages import Page, study_page
 from studies.models import Study
@@ -20,13 +20,13 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
     return study_page(request, study, "admin/desk/results/page.html", "Results", context)
 
 
-def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponse:
+def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponseBase:
     from analysis.results.figures import FIGURES
     from analysis.results.numbers import gather
 
     wanted = (purpose_of(request), request.GET.get("version", ""))
     with versions_that_exist():
-        return figure_file(study, FIGURES, key, form, lambda: gather(study, *wanted))
+        return figure_file(request, study, FIGURES, key, form, lambda: gather(study, *wanted))
 
 
 PAGES = (

@@ -24,8 +24,7 @@ def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit
     visitor.page.fill("#id_new_password1", PASSWORD)
     visitor.page.fill("#id_new_password2", PASSWORD)
     visitor.page.click("button[type=submit]")
-    visitor.page.wait_for_selector("#id_username")
-    sign_in(visitor, "researcher")
+    visitor.page.wait_for_selector("#content")
     assert "Your studies" in visitor.text("#content")
 
     stranger = visit(path)

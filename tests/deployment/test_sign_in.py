@@ -35,13 +35,22 @@ def sign_in(client: Client, password: str, name: str = "researcher"):
     return client.post("/admin/login/", {"username": name, "password": password})
 
 
-def test_the_first_researcher_sets_the_password_by_the_link():
+def test_the_first_researcher_sets_the_password_by_the_link_and_is_signed_in():
     client = Client()
     reply = set_password(client, first_link())
-    assert reply.status_code == 302
-    assert reply["Location"] == "/admin/login/"
-    assert sign_in(client, PASSWORD).status_code == 302
+    assert (reply.status_code, reply["Location"]) == (302, "/admin/")
     assert client.get("/admin/").status_code == 200
+    later = Client()
+    assert sign_in(later, PASSWORD).status_code == 302
+    assert later.get("/admin/").status_code == 200
+
+
+def test_a_link_signs_no_closed_account_in():
+    link = first_link()
+    User.objects.update(is_active=False)
+    client = Client()
+    set_password(client, link)
+    assert client.get("/admin/")["Location"].startswith("/admin/login/")
 
 
 def test_the_link_works_once():

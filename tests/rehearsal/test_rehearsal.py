@@ -2,12 +2,13 @@
 
 import csv
 import io
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from analysis.exports.files import gain_csv
+from analysis.exports.files import Selection, gain_csv
 from rehearsal.bots import Bot, FeatureLookup, NoFeatures
 from rehearsal.forecast import POPULATION, SimulatedStudy, forecast
 from rehearsal.http import Client as ServerClient
@@ -21,6 +22,7 @@ from teaching.ceiling import ceiling_sentence
 from teaching.engine import Habits, Population
 from teaching.services import learning_rate_of, replay
 from tests.builders import make_dataset, make_study
+from tests.people import text_of
 
 
 class Server:
@@ -58,7 +60,7 @@ def test_bots_take_the_whole_study_with_every_teacher_and_count_nowhere():
     people = list(study.participants.order_by("pk"))
     assert [person.arm for person in people] == ["jedi", "imt", "eer", "rt"]
     assert {(person.purpose, person.stage) for person in people} == {("rehearsal", "done")}
-    assert len(list(gain_csv(study))) == 1
+    assert len(list(gain_csv(Selection(study)))) == 1
     for person in people:
         assert all(step.matches for step in replay(person))
 
@@ -199,14 +201,22 @@ def test_the_page_orders_bots_and_shows_how_far_they_are(
 @pytest.mark.django_db
 def test_the_question_of_power_is_asked_in_the_address(researcher):
     study = make_study(arms="jedi,rt", learning_rate=0.5)
-    rows = [{"gain": g, "first_seen": 0.5, "evaluation": 0.5 + g} for g in (0.0, 0.1, 0.2) * 4]
+    rows = [
+        {"gain": 2 * g, "first_seen": 0.5, "evaluation": 0.5 + g, "steps": 30}
+        for g in (0.0, 0.1, 0.2) * 4
+    ]
     Rehearsal.objects.create(
         study=study, kind="forecast", state="done", workers=12, results={"jedi": rows, "rt": rows}
     )
     base = f"/admin/studies/study/{study.pk}/rehearsal/"
-    asked = researcher.get(base, {"effect": "5", "alpha": "0.05", "power": "80"})
-    # The spread of 0, .1, .2 four times is .0853: an effect of .05 takes 47 per arm.
-    assert "<b>47</b>" in asked.content.decode()
+    page = text_of(researcher, f"{base}?effect=5&alpha=0.05&power=80")
+    # The spread of 0, .1, .2 four times is .0853: an effect of .05 takes 47 per arm at 5 % and 57 at 2.5 %. Twice the
+    # spread takes about four times as many.
+    for outcome, alone, both in (("Teaching gain", 184, 223), ("Evaluation accuracy", 47, 57)):
+        table = page.partition(f'aria-label="{outcome}: workers per teacher"')[2]
+        numbers = re.findall(r"<b>(\d+)</b>", table.partition("</table>")[0])
+        assert [int(numbers[place]) for place in (0, 2)] == [alone, both]
+    assert "α = 0.025 each" in page
     wrong = researcher.get(base, {"effect": "-1", "alpha": "2", "power": "80"})
     assert wrong.status_code == 200
     assert "greater than or equal to 0.1" in wrong.content.decode()

@@ -4,7 +4,7 @@ import pytest
 from django.core import signing
 from django.test import Client
 
-from analysis.exports.files import gain_csv
+from analysis.exports.files import Selection, gain_csv
 from studies.invitations import SALT, invitation, purpose_of
 from studies.models import Participant, Study
 from tests.builders import make_study
@@ -30,7 +30,7 @@ def test_a_pilot_takes_no_place_no_ticket_and_is_in_no_file():
     for _ in range(3):
         Worker(study).go_to("done")
     assert not study.is_full()
-    assert len(list(gain_csv(study))) == 1
+    assert len(list(gain_csv(Selection(study)))) == 1
     study.refresh_from_db()
     assert (study.next_ticket, study.next_pilot_ticket) == (0, 3)
     study.state = Study.State.OPEN

@@ -233,6 +233,10 @@ def routes(resolver: URLResolver | None = None, before: str = "") -> Iterator[st
 ALL_ROUTES = sorted(set(routes()))
 
 
+# Of the participant whom every role looks at. Whoever may only read never gets it.
+RECRUITERS_ID = b"5f1e5f1e5f1e"
+
+
 class World:
     """A study with its people, one of every thing that is somebody's, and one person of every role."""
 
@@ -263,7 +267,7 @@ class World:
         return secret
 
     def things(self, owner: User) -> dict[str, Any]:
-        worker = Worker(self.study)
+        worker = Worker(self.study, PROLIFIC_PID=RECRUITERS_ID.decode())
         worker.go_to("done")
         under_way = Worker(self.study)
         picture = under_way.go_to("memory")["images"][0]["id"]
@@ -305,8 +309,10 @@ class World:
         cookies = browser.cookies.copy()
         with transaction.atomic():
             reply = getattr(browser, method)(address, dict(body), **options)
+            content = b"".join(reply)
             reply.close()
             transaction.set_rollback(True)
+        assert role != "reader" or RECRUITERS_ID not in content
         browser.cookies = cookies
         return IN if address in DOORS and reply.status_code == 302 else outcome_of(reply)
 
@@ -340,6 +346,38 @@ def test_every_role_gets_what_its_row_says(world: World, route: str) -> None:
         tried = ROLES if len(set(wanted.values())) > 1 else (ROLES[0], ROLES[-1])
         got = {role: world.outcome(role, method, address, row.body) for role in tried if wanted}
         assert got == {role: wanted[role] for role in got}, f"{method.upper()} {address}"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/admin/studies/study/{study}/downloads/participants.csv",
+        "/admin/studies/study/{study}/downloads/everything.zip",
+        "/api/v1/studies/{slug}/exports/participants.jsonl",
+        "/api/v1/studies/{slug}/exports/everything.zip",
+    ],
+)
+def test_recruiters_ids_are_for_those_who_may_change_the_study(world: World, address: str) -> None:
+    for role, outcome in {"reader": NO, "editor": IN, "owner": IN}.items():
+        path = address.format(**world.names)
+        assert world.outcome(role, "get", path, {"identifiable": "1"}) == outcome
+
+
+@pytest.mark.parametrize(
+    ("model", "lookup"),
+    [
+        ("participant", "external_id"),
+        ("participant", "external_id__startswith"),
+        ("participant", "token__startswith"),
+        ("study", "webhook_secret__startswith"),
+        ("study", "participants__external_id__startswith"),
+        ("auditentry", "study__webhook_secret__gt"),
+    ],
+)
+def test_no_lookup_of_a_list_finds_a_secret_out(world: World, model: str, lookup: str) -> None:
+    for role in ("reader", "owner"):
+        reply = world.browsers[role].get(f"/admin/studies/{model}/", {lookup: "5"})
+        assert reply.status_code == 400
 
 
 def test_no_row_is_about_an_address_that_is_gone() -> None:

@@ -8,18 +8,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from analysis.exports.archive import archive_chunks
+from analysis.exports.commands import add_versions, place_of, versions_that_exist, write_whole
 from analysis.exports.files import Selection, archive_name, table_chunks, table_name
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
 from studies import audit
 from studies.commands import study_named
 from studies.models import AuditEntry
-
-# What a file's name says about the people in it; a name given with --output has to say it too.
-MARKS = {
-    "-identifiable": "The file would identify the participants",
-    "-everyone": "The file would include people who do not count",
-}
 
 
 class Command(BaseCommand):
@@ -48,15 +43,13 @@ class Command(BaseCommand):
             action="store_true",
             help="include pilots, previews, rehearsals and excluded people",
         )
+        add_versions(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["study"])
-        wanted = Selection(study, options["identifiable"], options["everyone"])
-        if options["zip"]:
-            name, chunks = archive_name(wanted), archive_chunks(wanted)
-        else:
-            kind = (options["table"], options["format"])
-            name, chunks = table_name(wanted, *kind), table_chunks(wanted, *kind)
+        about = (options["identifiable"], options["everyone"], options["versions"])
+        with versions_that_exist():
+            name, chunks = self.file(Selection(study, *about), options)
         if options["zip"] and options["output"] is None:
             raise CommandError(f"A zip cannot be written to the screen. Add --output {name}.")
         place = options["output"] and place_of(options["output"], name)
@@ -66,29 +59,14 @@ class Command(BaseCommand):
         else:
             self.print(chunks)
 
+    def file(self, wanted: Selection, options: dict[str, Any]) -> tuple[str, Iterator[bytes]]:
+        """Its name and its content."""
+        if options["zip"]:
+            return archive_name(wanted), archive_chunks(wanted)
+        kind = (options["table"], options["format"])
+        return table_name(wanted, *kind), table_chunks(wanted, *kind)
+
     def print(self, chunks: Iterator[bytes]) -> None:
         # A line may be split between two chunks, but a character never is.
         for chunk in chunks:
             self.stdout.write(chunk.decode(), ending="")
-
-
-def place_of(output: Path, name: str) -> Path:
-    """Where the file goes. Its name says what is special about the people in it, even a name of your own choice."""
-    place = output / name if output.is_dir() else output
-    for mark, reason in MARKS.items():
-        if mark in name and mark not in place.name:
-            raise CommandError(f"{reason}, and its name must say so: --output {name}")
-    if not place.parent.is_dir():
-        raise CommandError(f"There is no folder {place.parent}. Make it first.")
-    return place
-
-
-def write_whole(place: Path, chunks: Iterator[bytes]) -> None:
-    """Writes beside the place and moves there: a truncated file never looks like a complete one."""
-    draft = place.with_name(f"{place.name}.part")
-    try:
-        with draft.open("wb") as file:
-            file.writelines(chunks)
-        draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -23,6 +23,9 @@ class OutcomeSettings(StudySettings):
     class Meta:
         abstract = True
 
+    def role_of(self, outcome: Outcome) -> str:
+        return "primary outcome" if self.primary_outcome == outcome else "secondary outcome"
+
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """All outcomes, the primary one first."""

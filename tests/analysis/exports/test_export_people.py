@@ -4,16 +4,18 @@ import csv
 import io
 import json
 import zipfile
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from analysis.exports.archive import archive_chunks
-from analysis.exports.files import Selection, archive_name, table_chunks, table_name
+from analysis.exports.files import Selection, archive_name, gain_name, table_chunks, table_name
 from analysis.exports.tables import TABLES
 from studies.models import AuditEntry, Participant, SessionEvent, Study
 from studies.models.versions import configuration_hash
 from tests.builders import make_dataset, make_study
+from tests.people import study_address, text_of
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -40,12 +42,12 @@ def make_study_of_all_kinds() -> Study:
     return study
 
 
-def rows_of(study: Study, table: str, **options: bool) -> list[dict[str, str]]:
+def rows_of(study: Study, table: str, **options: Any) -> list[dict[str, str]]:
     text = b"".join(table_chunks(Selection(study, **options), table, "csv")).decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def datasheet_of(study: Study, **options: bool) -> dict:
+def datasheet_of(study: Study, **options: Any) -> dict:
     content = b"".join(archive_chunks(Selection(study, **options)))
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return json.loads(archive.read("datasheet.json"))
@@ -63,7 +65,7 @@ def test_only_those_who_count_are_in_a_file_unless_everyone_is_asked_for(study, 
 
 
 def test_the_name_of_a_file_says_that_everyone_is_in_it():
-    study = Study(slug="cats")
+    study = make_study(slug="cats")
     assert (
         table_name(Selection(study, everyone=True), "events", "csv") == "cats-events-everyone.csv"
     )
@@ -89,14 +91,90 @@ def test_the_datasheet_has_every_version_with_its_hash(study):
     study.cold_start = 4
     study.save()
     Worker(study)
-    sheet = datasheet_of(study)
+    sheet = datasheet_of(study, version="all")
     assert [version["number"] for version in sheet["versions"]] == [1, 2]
     assert [v["configuration"]["cold_start"] for v in sheet["versions"]] == [3, 4]
     for version in sheet["versions"]:
         assert version["configuration_hash"] == configuration_hash(version["configuration"])
     assert sheet["participants"]["by_version"] == {"1": 1, "2": 1}
-    hashes = {row["configuration_hash"] for row in rows_of(study, "participants")}
+    rows = rows_of(study, "participants", version="all")
+    hashes = {row["configuration_hash"] for row in rows}
     assert hashes == {version["configuration_hash"] for version in sheet["versions"]}
+
+
+def make_second_version(study: Study, **settings: Any) -> None:
+    """Changes the settings, and lets somebody join with them and finish."""
+    for name, value in settings.items():
+        setattr(study, name, value)
+    study.save()
+    Worker(study).go_to("done")
+
+
+@pytest.mark.parametrize("table", [name for name in TABLES if name not in ABOUT_THE_EXCLUDED])
+def test_a_file_has_one_test_unless_somebody_decides_to_pool_versions(study, table):
+    make_second_version(study, evaluation_size=4)
+
+    def versions(**options: Any) -> set[str]:
+        return {row["study_version"] for row in rows_of(study, table, **options)}
+
+    # Nothing was reported about the page of the second.
+    newest = set() if table == "events" else {"2"}
+    assert versions() == versions(everyone=True) == newest
+    assert versions(version="1") == {"1"}
+    assert versions(version="all") == {"1"} | newest
+
+
+def test_names_and_datasheet_say_which_versions_are_in_the_files(study):
+    make_second_version(study, evaluation_size=4)
+    assert archive_name(Selection(study)) == f"{study.slug}-export-version-2.zip"
+    assert gain_name(Selection(study, version="1")) == f"{study.slug}-teaching-gain-version-1.csv"
+    pooled = Selection(study, version="all")
+    name = f"{study.slug}-memory-pooled-versions-1-2.csv"
+    assert table_name(pooled, "memory", "csv") == name
+    sheet = datasheet_of(study)
+    assert sheet["versions_in_files"] == {
+        "numbers": [2], "left_out": {"1": 2}, "is_pooled": False, "differing_settings": [],
+    }  # fmt: skip
+    assert (sheet["participants"]["total"], sheet["people"]["left_out"]) == (1, 4)
+    assert datasheet_of(study, version="all")["versions_in_files"] == {
+        "numbers": [1, 2], "left_out": {}, "is_pooled": True,
+        "differing_settings": ["evaluation images"],
+    }  # fmt: skip
+
+
+def test_versions_that_differ_in_nothing_that_matters_are_one_file(study):
+    make_second_version(study, consent="Do you agree? Really?")
+    assert archive_name(Selection(study)) == f"{study.slug}-export.zip"
+    assert len(rows_of(study, "participants")) == 2
+
+
+def test_the_page_of_downloads_says_which_versions_it_offers(researcher, study):
+    make_second_version(study, evaluation_size=4)
+    page = text_of(researcher, study_address(study, "downloads/"))
+    assert "This page is about version 2 only" in page
+    assert "2 (version 1)" in page
+    pooled = text_of(researcher, study_address(study, "downloads/?version=all"))
+    assert "are pooled by choice, although they differ in: evaluation images" in pooled
+    assert 'downloads/teaching-gain.csv?version=all"' in pooled
+    for file in ("teaching-gain.csv", "memory.csv", "everything.zip", ""):
+        unknown = study_address(study, f"downloads/{file}?version=9")
+        assert researcher.get(unknown).status_code == 404
+
+
+def test_the_commands_take_versions_and_a_pooled_file_says_so_in_its_name(study, tmp_path):
+    make_second_version(study, evaluation_size=4)
+    screen = io.StringIO()
+    call_command("export_gain", study.slug, "--versions", "1", stdout=screen)
+    assert len(screen.getvalue().splitlines()) == 2
+    for command in (["export_gain"], ["export_study", "--table", "memory"]):
+        name, *options = command
+        with pytest.raises(CommandError, match="There is no version 'seven'"):
+            call_command(name, study.slug, *options, "--versions", "seven")
+        with pytest.raises(CommandError, match=r"must say so: --output .*-pooled-versions-1-2"):
+            quiet = str(tmp_path / "quiet.csv")
+            call_command(name, study.slug, *options, "--versions", "all", "--output", quiet)
+        call_command(name, study.slug, *options, "--versions=all", "--output", str(tmp_path))
+    assert len(list(tmp_path.glob("*-pooled-versions-1-2.csv"))) == 2
 
 
 def test_the_datasheet_tells_the_pay_and_no_secret():

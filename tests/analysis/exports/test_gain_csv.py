@@ -11,7 +11,7 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.exports.files import gain_csv
+from analysis.exports.files import Selection, gain_csv
 from analysis.exports.formats import cell
 from studies.models import Participant, Study, StudyShare
 from tests.builders import make_study
@@ -19,7 +19,7 @@ from tests.worker import Worker
 
 
 def rows_of(study: Study) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO("".join(gain_csv(study)))))
+    return list(csv.DictReader(io.StringIO("".join(gain_csv(Selection(study))))))
 
 
 @pytest.mark.django_db
@@ -102,7 +102,7 @@ def test_the_admin_streams_the_file(researcher):
     assert reply.streaming
     assert reply["Content-Type"] == "text/csv; charset=utf-8"
     assert f'filename="{study.slug}-teaching-gain.csv"' in reply["Content-Disposition"]
-    assert b"".join(reply).decode() == "".join(gain_csv(study))
+    assert b"".join(reply).decode() == "".join(gain_csv(Selection(study)))
 
 
 @pytest.mark.django_db
@@ -135,7 +135,7 @@ def test_the_command_writes_the_same_file_to_the_screen_or_to_disk(tmp_path):
     screen = io.StringIO()
     call_command("export_gain", study.slug, stdout=screen)
     call_command("export_gain", study.slug, "--output", str(tmp_path / "gain.csv"))
-    text = "".join(gain_csv(study))
+    text = "".join(gain_csv(Selection(study)))
     assert screen.getvalue() == text
     assert (tmp_path / "gain.csv").read_bytes().decode() == text
 

@@ -146,7 +146,7 @@ def test_the_page_and_its_figures(finished, researcher):
     assert "running accuracy" in page
     assert "0.693" in page
     for form, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"participant,arm")):
-        assert researcher.get(f"{base}decay.{form}").content.startswith(start)
+        assert b"".join(researcher.get(f"{base}decay.{form}")).startswith(start)
     rows = list(
         csv.DictReader(io.StringIO(researcher.get(f"{base}calibration.csv").content.decode()))
     )

@@ -262,6 +262,15 @@ def test_a_file_that_does_not_exist_is_told_in_the_usual_form(study, program):
         assert (reply.status_code, error_of(reply)) == (404, "not_found")
 
 
+def test_an_export_of_a_version_that_does_not_exist_is_told(study, program):
+    Worker(study)
+    for file in ("participants.csv", "everything.zip"):
+        reply = program.get(f"{study.slug}/exports/{file}?version=7")
+        assert (reply.status_code, error_of(reply)) == (400, "invalid")
+        assert "Its versions: 1." in reply.json()["error"]["fields"]["version"][0]
+        assert program.get(f"{study.slug}/exports/{file}?version=1").status_code == 200
+
+
 def test_a_program_opens_pauses_and_closes_a_study(study, program):
     for state in ("paused", "open", "closed", "closed"):
         reply = program.post(f"{study.slug}/state/", {"state": state})

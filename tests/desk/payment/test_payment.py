@@ -121,7 +121,7 @@ def test_only_live_people_who_finished_and_were_not_excluded_are_ranked(study):
     add(study, 0.99, stage="withdrawn")
     add(study, None)
     others = [add(study, 0.5 - place / 100) for place in range(4)]
-    plan = bonus_plan(study)
+    plan = bonus_plan(study, [1])
     assert plan.cutoff.people == 1 + len(others)
     assert [person.code for person in plan.top] == [best.code]
     assert (plan.bonus, plan.total) == (Decimal("2.50"), Decimal("2.50"))
@@ -133,14 +133,46 @@ def test_equal_accuracies_tie_also_when_the_tests_had_different_lengths(study):
     for _ in range(8):
         add(study, 0.5)
     study.bonus_share = 0.1
-    assert len(bonus_plan(study).top) == 2
+    assert len(bonus_plan(study, [1]).top) == 2
 
 
 def test_without_pay_there_is_no_bonus(study):
     for reward in (None, Decimal("0.00")):
         study.reward = reward
         assert bonus_of(study) is None
-        assert bonus_plan(study).total is None
+        assert bonus_plan(study, [1]).total is None
+
+
+def test_who_took_another_test_is_ranked_apart_unless_somebody_decides_otherwise(researcher, study):
+    study.bonus_share = 0.5
+    study.save()
+    first = [add(study, accuracy) for accuracy in (0.9, 0.8)]
+    study.evaluation_size = 4
+    study.save()
+    second = [add(study, accuracy) for accuracy in (0.75, 0.5)]
+    page = text_of(researcher, address(study))
+    assert "50\N{NO-BREAK SPACE}% of 2 people is 1" in page
+    assert "This page is about version 2 only" in page
+    assert "Finished with version 1, and ranked apart: 2 people." in page
+    assert [second[0].code in page, first[0].code in page] == [True, False]
+    assert first[0].code in text_of(researcher, address(study, "?version=1"))
+    pooled = text_of(researcher, address(study, "?version=all"))
+    assert "Versions 1 and 2 are pooled by choice" in pooled
+    assert [person.code in pooled for person in first + second] == [True, True, False, False]
+    reply = researcher.get(address(study, "files/by-code.csv?version=all"))
+    assert f"{study.slug}-bonus-by-code-pooled-versions-1-2.csv" in reply["Content-Disposition"]
+    assert researcher.get(address(study, "?version=7")).status_code == 404
+
+
+def test_recording_leads_back_to_the_same_versions(researcher, study):
+    person = add(study, 0.9)
+    study.evaluation_size = 4
+    study.save()
+    add(study, 0.8)
+    fields = {"people": person.code, "amount": "2.50"}
+    reply = researcher.post(address(study, "record/?version=1"), fields)
+    assert reply.url == address(study, "?version=1")
+    assert "no longer in the top" not in text_of(researcher, address(study))
 
 
 # The files
@@ -399,5 +431,6 @@ def test_more_people_ask_no_more_queries(researcher, study):
         prolific(study, 0.9, f"6f{place}")
         mturk(study, 0.9, f"A{place}")
     assert count() == few
-    # Session and user, the study with its data set, who may edit it, its people, who was paid, and the acts.
-    assert few == 7
+    # Session and user, the study with its data set, who may edit it, its versions, its people, who of them and of
+    # these versions was paid, and the acts.
+    assert few == 9

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from analysis.exports.files import gain_csv
+from analysis.exports.files import Selection, gain_csv
 from desk.preview import sessions as previews
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from teaching.engine import TEACHERS
@@ -77,7 +77,7 @@ def test_a_preview_takes_no_turn_no_place_and_is_in_no_file(researcher):
     study.refresh_from_db()
     assert (study.next_ticket, study.next_pilot_ticket) == (0, 0)
     assert not study.is_full()
-    assert len(list(gain_csv(study))) == 1
+    assert len(list(gain_csv(Selection(study)))) == 1
 
 
 def test_the_workers_page_carries_a_quiet_ribbon(researcher, study):

@@ -121,9 +121,9 @@ def everywhere(study: Study) -> dict:
     }
     return {
         "results": sorted(person.code for person in gather(study).people),
-        "gain": "".join(gain_csv(study)),
+        "gain": "".join(gain_csv(Selection(study))),
         "files": files,
-        "payment": sorted(person.code for person in bonus_plan(study).top),
+        "payment": sorted(person.code for person in bonus_plan(study, [1]).top),
         "finished": head_count(outcome_groups(study)).done,
         "next arm": emptiest_arm(study, Participant.Purpose.LIVE),
     }

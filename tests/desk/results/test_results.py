@@ -19,9 +19,10 @@ from analysis.results.numbers import gather
 from analysis.results.page import WHAT_GAIN_REWARDS, results_page
 from analysis.results.study_figure import FORMS
 from evaluation.models import EvaluationItem
-from studies.models import Participant, Study, StudyShare, StudyVersion
+from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.ceiling import ceiling_sentence
 from teaching.models import TeachingStep
+from tests.analysis.charts.pdf_reader import texts_of
 from tests.builders import make_dataset, make_participant, make_study
 from tests.crowd import make_finished
 from tests.people import study_address, text_of
@@ -44,7 +45,7 @@ def page_of(researcher: Client, study: Study) -> str:
 
 
 def csv_of(researcher: Client, study: Study, key: str) -> list[dict[str, str]]:
-    text = researcher.get(address(study, f"{key}.csv")).content.decode()
+    text = b"".join(researcher.get(address(study, f"{key}.csv"))).decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 
@@ -219,8 +220,9 @@ def test_more_participants_ask_no_more_queries(researcher, study):
     few = count_queries(researcher, study)
     make_finished(study, 40, seed=6)
     assert count_queries(researcher, study) == few
-    # Session and user, the study with its data set, who may edit it, six questions about its people, and its versions.
-    assert few == 11
+    # Session and user, the study with its data set, who may edit it, six questions about its people, its versions, and
+    # the names of its classes.
+    assert few == 12
     # While the same people have finished, their answers are not counted again.
     assert count_queries(researcher, study, "gain.svg") == 6
 
@@ -260,10 +262,55 @@ def test_pilots_and_bots_have_results_of_their_own(researcher, study):
     study.participants.filter(pk__in=list(newest)).update(purpose="rehearsal")
     assert "8 participants have finished" in page_of(researcher, study)
     bots = text_of(researcher, address(study, "?purpose=rehearsal"))
-    assert "12 participants have finished" in bots
+    assert "12 bots have finished" in bots
     assert "is not a result" in bots
-    rows = researcher.get(address(study, "gain.csv"), {"purpose": "rehearsal"}).content.decode()
-    assert len(rows.splitlines()) == 13
+
+
+@pytest.mark.parametrize(
+    ("purpose", "words", "mark"),
+    [("rehearsal", "bots, not people", "-bots"), ("pilot", "pilots", "-pilots")],
+)
+def test_bots_and_pilots_never_look_like_people_who_count(researcher, study, purpose, words, mark):
+    make_finished(study, 4)
+    study.participants.update(purpose=purpose)
+
+    def content(file: str) -> bytes:
+        reply = researcher.get(address(study, file), {"purpose": purpose})
+        name, _, form = file.rpartition(".")
+        assert f'"{study.slug}-{name}{mark}.{form}"' in reply["Content-Disposition"]
+        return b"".join(reply)
+
+    page = text_of(researcher, address(study, f"?purpose={purpose}"))
+    for key in FIGURES:
+        rows = list(csv.DictReader(io.StringIO(content(f"{key}.csv").decode())))
+        assert {row["purpose"] for row in rows} <= {purpose}
+        # In the picture itself, and as its title.
+        assert re.search(rf"<text [^>]*>{words}</text>", content(f"{key}.svg").decode())
+    assert words in {shown.text for shown in texts_of(content("gain.pdf"))}
+    assert len(re.findall(rf"<text [^>]*>{words}</text>", page)) == len(FIGURES)
+    assert page.count(f"({words})</title>") == len(FIGURES)
+
+
+def test_pictures_of_people_have_nothing_written_across_them(researcher, study):
+    make_finished(study, 4)
+    assert "watermark" not in page_of(researcher, study)
+    assert {row["purpose"] for row in csv_of(researcher, study, "accuracy")} == {"live"}
+
+
+def test_a_table_with_a_row_for_each_person_is_an_export_and_on_record(
+    researcher, admin_user, study
+):
+    make_finished(study, 4)
+    for key in FIGURES:
+        for form in ("csv", "svg"):
+            assert researcher.get(address(study, f"{key}.{form}")).status_code == 200
+    with_people = [
+        "gain", "evaluation", "gain-by-memory", "evaluation-by-memory", "unique-examples",
+    ]  # fmt: skip
+    entries = AuditEntry.objects.filter(study=study, action="export", actor=admin_user)
+    assert {entry.detail for entry in entries} == {
+        f"Downloaded {study.slug}-{key}.csv." for key in with_people
+    }
 
 
 # The primary outcome
@@ -377,7 +424,7 @@ def test_versions_that_differ_are_not_mixed_unless_somebody_decides_so(researche
     assert pooled.count(sentence) > len(FIGURES)
     reply = researcher.get(address(study, "gain.csv?version=all"))
     assert f"{study.slug}-gain-pooled-versions-1-2.csv" in reply["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(reply.content.decode())))
+    rows = list(csv.DictReader(io.StringIO(b"".join(reply).decode())))
     assert {(row["study_version"], sentence in row["sample"]) for row in rows} == {
         ("1", True), ("2", True),
     }  # fmt: skip
