@@ -1,7 +1,9 @@
 """A whole site as it is deployed: the product's settings and server, on data of its own."""
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -14,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -92,6 +94,13 @@ class Site:
             text=True,
         )
 
+    def prepare(self) -> None:
+        """As `make run` does. A site on SQLite is a copy of one that was prepared before."""
+        if self.database_url:
+            self.python("manage.py", "prepare", "--no-demo")
+        else:
+            shutil.copytree(prepared_folder(), self.data_dir, dirs_exist_ok=True)
+
     def close(self) -> None:
         if "maker" in self.__dict__:
             self.maker.communicate()
@@ -128,6 +137,26 @@ class Site:
         )
 
 
+@cache
+def prepared_folder() -> Path:
+    """A data folder on SQLite, made once in this process: migrating and collecting static files take seconds."""
+    folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Site(0, folder, "", clean_environment(folder)).python("manage.py", "prepare", "--no-demo")
+    return folder
+
+
+def clean_environment(folder: Path) -> dict[str, str]:
+    """The product's settings on this data folder; nothing of the tests' own settings reaches it."""
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith("JEDI_")},
+        "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
+        "JEDI_DATA_DIR": str(folder),
+        "DATABASE_URL": "",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+
+
 @contextmanager
 def running_site(
     database_url: str = "", processes: int = 2, threads: int = 16, **extra: str
@@ -136,9 +165,7 @@ def running_site(
     with tempfile.TemporaryDirectory(prefix="jedi-site-") as folder:
         port = free_port()
         environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("JEDI_")},
-            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
-            "JEDI_DATA_DIR": folder,
+            **clean_environment(Path(folder)),
             "DATABASE_URL": database_url,
             "JEDI_DB_POOL": str(threads),
             "JEDI_JOIN_RATE": "1000000/min",
@@ -146,10 +173,9 @@ def running_site(
             "PORT": str(port),
             "WEB_CONCURRENCY": str(processes),
             "WEB_THREADS": str(threads),
-            "OPENBLAS_NUM_THREADS": "1",
         } | extra
         site = Site(port, Path(folder), database_url, environment)
-        site.python("manage.py", "prepare", "--no-demo")
+        site.prepare()
         with (Path(folder) / "server.log").open("w+") as log:
             server = subprocess.Popen(
                 [sys.executable, "-m", "gunicorn", "-c", "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"],
