@@ -3,6 +3,7 @@
 from typing import Any
 
 from studies.models import Dataset, Example
+from studies.shortcuts import RULE, shortcut_warnings, shortcuts_of
 from teaching.ceiling import ceiling_of, ceiling_sentence
 
 # Images on a contact sheet, for each class.
@@ -18,6 +19,9 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
     insight = dataset.insight
     return {
         "insight": insight,
+        "warnings": warnings_about(dataset),
+        "shortcuts": shortcuts_of(dataset),
+        "shortcut_rule": RULE,
         "ceiling": ceiling_of(dataset),
         "ceiling_sentence": ceiling_sentence(dataset),
         "studies": dataset.studies.visible_to(user),
@@ -34,6 +38,13 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
     }
 
 
+def warnings_about(dataset: Dataset) -> list[str]:
+    """Everything that stands out. Shortcuts are judged now; older data sets hold older verdicts about them."""
+    kept = dataset.insight.get("warnings", [])
+    others = [row for row in kept if row["code"] != "shortcut"]
+    return [f"{row['message']} {row['remedy']}" for row in others] + shortcut_warnings(dataset)
+
+
 def contact_sheet(dataset: Dataset, label: int) -> list[str]:
     rows = dataset.examples.filter(split=Example.Split.TEACHING, label=label)
     return list(rows.order_by("pool_index").values_list("key", flat=True)[:SHEET])
@@ -42,11 +53,13 @@ def contact_sheet(dataset: Dataset, label: int) -> list[str]:
 def with_images(
     rows: list[dict[str, Any]], keys: dict[int | None, str], dataset: Dataset
 ) -> list[dict[str, Any]]:
+    """Examples with what the target concept says of them: its more probable class, and how probable that is."""
     return [
         {
             "key": keys[row["pool_index"]],
             "label": dataset.class_name(row["label"]),
-            "percent": round(100 * row["probability"]),
+            "said": dataset.class_name(int(row["probability"] >= 0.5)),
+            "percent": round(100 * max(row["probability"], 1 - row["probability"])),
         }
         for row in rows
         if row["pool_index"] in keys

@@ -54,7 +54,7 @@ class ImportForm(forms.ModelForm):
         required=False,
         choices=[
             ("", "Let me choose once the accuracies are known"),
-            (Import.BEST, "the most accurate ones"),
+            (Import.BEST, "The most accurate ones that read no shortcut"),
         ],
     )
 

@@ -13,8 +13,9 @@ from datasets.extractors.components import principal_components
 from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray, IntArray
 
-from .shortcuts import Concern, ShortcutReport, percent
-from .target import Accuracy, Share, neighbour_accuracy
+from .likeness import Likeness, homophily_by_chance, neighbour_accuracy
+from .shortcuts import CueReport
+from .target import Accuracy
 
 # Examples shown in each list, and points on the map: more would only slow the page.
 SHOWN = 12
@@ -33,6 +34,15 @@ DIGITS = 4
 
 
 @dataclass(frozen=True)
+class Concern:
+    """What is the matter, and what to do about it."""
+
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
 class PoolExample:
     """An example by its place in the pool, with the out-of-fold probability of the positive class."""
 
@@ -47,8 +57,6 @@ class Map:
 
     method: str
     """"components" or "graph": the layout in which the classes lie further apart"""
-    accuracy: float
-    """how often the nearest points on the map have an example's class"""
     pool_index: list[int]
     label: list[int]
     x: list[float]
@@ -65,10 +73,8 @@ class GraphHealth:
     fewest_neighbours: int
     median_neighbours: float
     most_neighbours: int
-    homophily: float
-    """the share of edge weight within a class"""
     homophily_by_chance: float
-    """what it would be if classes were dealt at random"""
+    """how often two images have one class if classes are dealt at random"""
 
 
 @dataclass(frozen=True)
@@ -79,12 +85,13 @@ class Insight:
     counts: tuple[int, int]
     """examples of the teaching pool, negative class first"""
     accuracy: dict[str, Any]
-    neighbours: Share
+    """cross-validated, and what the same folds say about similar images"""
     hardest: list[PoolExample]
     ambiguous: list[PoolExample]
     map: Map
     graph: GraphHealth
-    shortcuts: ShortcutReport | None
+    shortcuts: dict[str, Any] | None
+    """cues as they were measured; `studies.shortcuts` judges them"""
     warnings: list[Concern]
 
 
@@ -94,7 +101,7 @@ def insight_of(
     *,
     order: IntArray | None = None,
     classes: tuple[str, str] = ("negative", "positive"),
-    shortcuts: ShortcutReport | None = None,
+    cues: CueReport | None = None,
 ) -> Insight:
     """What there is to know about a pool.
 
@@ -102,27 +109,24 @@ def insight_of(
     rows each row of the pool is, if the pool was shuffled since.
     """
     probabilities = accuracy.probabilities if order is None else accuracy.probabilities[order]
-    neighbours = neighbour_accuracy(pool.features, pool.labels)
     graph = graph_health(pool)
     counts = (int((pool.labels < 0).sum()), int((pool.labels > 0).sum()))
     hard = hardest(pool.labels, probabilities)
     summary = {key: value for key, value in asdict(accuracy).items() if key != "probabilities"}
     found = [
         *_warnings_about_examples(counts, classes),
-        *_warnings_about_accuracy(accuracy, neighbours, counts, hard),
-        *_warnings_about_graph(graph),
-        *(shortcuts.warnings if shortcuts else ()),
+        *_warnings_about_accuracy(accuracy, counts, hard),
+        *_warnings_about_graph(graph, accuracy.likeness),
     ]
     return Insight(
         classes=classes,
         counts=counts,
         accuracy=summary,
-        neighbours=neighbours,
         hardest=hard,
         ambiguous=most_ambiguous(pool.labels, probabilities),
         map=map_of(pool),
         graph=graph,
-        shortcuts=shortcuts,
+        shortcuts=cues.as_json() if cues else None,
         warnings=found,
     )
 
@@ -166,7 +170,6 @@ def map_of(pool: Pool) -> Map:
     square = _on_unit_square(layouts[method])
     return Map(
         method=method,
-        accuracy=round(float(scores[method]), DIGITS),
         pool_index=list(range(len(square))),
         label=[int(label > 0) for label in labels],
         x=[round(float(x), DIGITS) for x in square[:, 0]],
@@ -214,20 +217,15 @@ def _on_unit_square(layout: FloatArray) -> FloatArray:
 
 
 def graph_health(pool: Pool) -> GraphHealth:
-    """Whether the graph carries what a learner says to where it belongs."""
-    edges = pool.affinity.tocoo()
-    same = pool.labels[edges.row] == pool.labels[edges.col]
-    total = float(edges.data.sum())
+    """The shape of the graph, along which the teacher carries what a learner says."""
     neighbours = np.diff(pool.affinity.indptr)
-    positive = float(np.mean(pool.labels > 0))
     return GraphHealth(
         pieces_before_bridges=pool.component_count + len(pool.bridges),
         bridges=[(int(one), int(other)) for one, other in pool.bridges],
         fewest_neighbours=int(neighbours.min()),
         median_neighbours=float(np.median(neighbours)),
         most_neighbours=int(neighbours.max()),
-        homophily=round(float(edges.data[same].sum()) / total, DIGITS) if total > 0 else 0.0,
-        homophily_by_chance=round(positive**2 + (1 - positive) ** 2, DIGITS),
+        homophily_by_chance=round(homophily_by_chance(pool.labels), DIGITS),
     )
 
 
@@ -248,7 +246,7 @@ def _warnings_about_examples(counts: tuple[int, int], classes: Sequence[str]) ->
 
 
 def _warnings_about_accuracy(
-    accuracy: Accuracy, neighbours: Share, counts: tuple[int, int], hard: Sequence[PoolExample]
+    accuracy: Accuracy, counts: tuple[int, int], hard: Sequence[PoolExample]
 ) -> Iterator[Concern]:
     chance = max(counts) / sum(counts)
     interval = f"{percent(accuracy.low)} to {percent(accuracy.high)}"
@@ -265,10 +263,10 @@ def _warnings_about_accuracy(
             f"The target concept is right about only {percent(accuracy.mean)} of unseen images ({interval}).",
             "Choose other features: what the teacher cannot tell apart it cannot teach.",
         )
-    if neighbours.mean >= TOO_EASY:
+    if accuracy.likeness and (nearest := accuracy.likeness.neighbours.mean) >= TOO_EASY:
         yield Concern(
             "too_easy",
-            f"This task may be too easy: nearest-neighbour accuracy is {percent(neighbours.mean)}.",
+            f"This task may be too easy: nearest-neighbour accuracy is {percent(nearest)}.",
             "Choose classes that are harder to tell apart, or expect everybody to learn them.",
         )
     contradicting = sum(max(one.probability, 1 - one.probability) >= SURELY_WRONG for one in hard)
@@ -280,7 +278,7 @@ def _warnings_about_accuracy(
         )
 
 
-def _warnings_about_graph(graph: GraphHealth) -> Iterator[Concern]:
+def _warnings_about_graph(graph: GraphHealth, likeness: Likeness | None) -> Iterator[Concern]:
     if graph.pieces_before_bridges > 1:
         yield Concern(
             "bridges",
@@ -289,10 +287,19 @@ def _warnings_about_graph(graph: GraphHealth) -> Iterator[Concern]:
             "Look at the map: a group may be a duplicate series or come from another source.",
         )
     # Half way from what chance gives would be a lot already; a twentieth is nothing.
-    if graph.homophily < graph.homophily_by_chance + 0.05 * (1 - graph.homophily_by_chance):
+    by_chance = graph.homophily_by_chance
+    if likeness and likeness.homophily < by_chance + 0.05 * (1 - by_chance):
         yield Concern(
             "mixed_graph",
             f"Similar images are of one class no more often than by chance "
-            f"({percent(graph.homophily)}), so the teacher can hardly tell what a person believes.",
+            f"({percent(likeness.homophily)}), so the teacher can hardly tell what a person believes.",
             "Choose other features.",
         )
+
+
+def percent(share: float) -> str:
+    """A share for people: 100 % and 0 % only if it is exact."""
+    whole = round(100 * share)
+    if 0 < share < 1:
+        whole = min(max(whole, 1), 99)
+    return f"{whole} %"

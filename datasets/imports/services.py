@@ -122,11 +122,11 @@ def _work(job: Import, watch: Watch) -> None:
     from datasets.extractors.base import Cancelled, ExtractorError
     from teaching.engine import EngineError
 
-    from . import examination, finishing
+    from . import examination, findings, finishing
 
     try:
         examined = examination.examine(job, watch)
-        job.report(findings=job.findings | examination.findings_of(examined))
+        job.report(findings=job.findings | findings.findings_of(examined))
         if not job.extractor:
             job.report(state=Import.State.CHOOSING, step="")
             watch.note("Choose the features to go on.")

@@ -23,9 +23,23 @@ from datasets.pictures.encoding import MOST_BYTES
 
 from ..errors import BadFeatures, BadManifest, BadSource, WrongClasses, shown
 from .classes import HOW_TO_LABEL, agreed_numbers, check_classes, in_order
-from .features import Features, is_features, read_csv, read_npz
+from .features import (
+    Features,
+    is_features,
+    is_named_features,
+    read_csv,
+    read_npz,
+    wrong_header,
+)
 from .files import SourceFile, is_document, is_table, listed_files, unwrapped
-from .manifest import ManifestRow, is_manifest, read_manifest, rows_from_folders
+from .manifest import (
+    COLUMNS,
+    ManifestRow,
+    is_manifest,
+    read_manifest,
+    rows_from_folders,
+    unused_columns,
+)
 from .tables import Header, Names, header_of, quoted
 
 __all__ = ["Source", "SourceImage", "check_classes", "open_source"]
@@ -130,11 +144,16 @@ class Tables:
 
     manifest: dict[str, ManifestRow] | None
     features: Features | None
+    unused: dict[str, tuple[str, ...]]
+    """columns of the manifest that nobody reads, by its name"""
     others: dict[str, Header]
 
     @property
     def notes(self) -> list[str]:
         return [
+            f"Columns of {shown(name)} that were not used: {quoted(columns)}."
+            for name, columns in self.unused.items()
+        ] + [
             f"{shown(name)} was ignored: its columns are {quoted(header.columns)}, "
             "not “file”, “label” or “id”, “label” and features."
             for name, header in self.others.items()
@@ -159,8 +178,11 @@ def recognised_tables(files: Mapping[str, SourceFile], images: Names, workdir: P
     headers = {
         name: header_of(file, BadManifest) for name, file in tables.items() if not _is_npz(name)
     }
-    manifests = [name for name, header in headers.items() if is_manifest(header)]
     features = [name for name in tables if _is_npz(name) or is_features(headers[name])]
+    manifests = [name for name in headers if is_manifest(headers[name]) and name not in features]
+    for name, header in headers.items():
+        if is_named_features(name) and name not in features and set(header.columns) - set(COLUMNS):
+            raise wrong_header(name, header)
     _check_single(manifests, BadManifest)
     _check_single(features, BadFeatures)
     known = {*manifests, *features}
@@ -171,6 +193,7 @@ def recognised_tables(files: Mapping[str, SourceFile], images: Names, workdir: P
         features=next(
             (_features(tables[name], headers.get(name), images, workdir) for name in features), None
         ),
+        unused={name: unused for name in manifests if (unused := unused_columns(headers[name]))},
         others={name: header for name, header in headers.items() if name not in known},
     )
 

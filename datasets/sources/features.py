@@ -7,7 +7,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from ..errors import BadFeatures, BadImage, BadSource, listed, plural, shown
 from .archives import ArchiveLimits, open_archive
 from .entries import ArchiveEntry
 from .files import DiskFile, SourceFile
-from .tables import Header, Names, rows_of
+from .tables import Header, Names, quoted, rows_of
 
 MOST_BYTES = 512 * (1 << 20)
 # Sparse features are mostly zeros and compress without end; their size is checked instead.
@@ -40,6 +40,21 @@ class Features:
 
 def is_features(header: Header) -> bool:
     return header.columns[:2] == ("id", "label") and len(header.columns) > 2
+
+
+def is_named_features(name: str) -> bool:
+    """Whether a table is meant to hold features, whatever its columns are called."""
+    stem = PurePosixPath(name).stem.casefold()
+    return any(word in stem for word in ("feature", "embedding"))
+
+
+def wrong_header(name: str, header: Header) -> BadFeatures:
+    return BadFeatures(
+        file=name,
+        reason=f"Its columns are {quoted(header.columns)}.",
+        remedy="The first line must be id,label and a name for each feature, such as id,label,f1,f2,f3. "
+        "If the table holds no features, rename or remove it.",
+    )
 
 
 def read_npz(file: SourceFile, images: Names, workdir: Path) -> Features:

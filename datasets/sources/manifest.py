@@ -27,8 +27,15 @@ class ManifestRow:
     side: Side | None
 
 
+COLUMNS = ("file", "label", "split")
+
+
 def is_manifest(header: Header) -> bool:
     return {"file", "label"} <= set(header.columns)
+
+
+def unused_columns(header: Header) -> tuple[str, ...]:
+    return tuple(column for column in header.columns if column not in COLUMNS)
 
 
 def read_manifest(file: SourceFile, header: Header, images: Names) -> dict[str, ManifestRow]:

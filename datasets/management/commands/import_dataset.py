@@ -26,7 +26,7 @@ class Command(BaseCommand):
             "--features",
             default=Import.BEST,
             metavar="NAME",
-            help=f"{Import.BEST} (the default: the most accurate that are installed), "
+            help=f"{Import.BEST} (the default: the most accurate that read no shortcut), "
             f"or one of {', '.join(EXTRACTORS)}",
         )
         parser.add_argument("--evaluation-per-class", type=int, metavar="N")
@@ -64,6 +64,8 @@ class Command(BaseCommand):
             raise CommandError(job.problem or f"The import is {job.get_state_display()}.")
         for row in job.findings["candidates"]:
             self.stdout.write(describe(row))
+        for warning in job.findings["warnings"]:
+            self.stdout.write(warning)
         self.stdout.write(f"Data set: {job.dataset}")
 
     def run(self, job: Import) -> None:
@@ -85,5 +87,6 @@ def whole_number(text: str) -> int:
 def describe(row: dict[str, Any]) -> str:
     if accuracy := row.get("accuracy"):
         interval = f"{accuracy['low_percent']}–{accuracy['high_percent']} %"
-        return f"{row['title']}: target concept {accuracy['mean_percent']} % ({interval})"
+        concept = f"{row['title']}: target concept {accuracy['mean_percent']} % ({interval})"
+        return " ".join([concept, *row.get("reads", [])])
     return f"{row['title']}: {row['missing']}"

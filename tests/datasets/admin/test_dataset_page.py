@@ -45,10 +45,31 @@ def test_the_page_tells_what_is_known_of_an_imported_data_set(imported, research
             assert heading in page
     for warning in imported.insight["warnings"]:
         assert warning["message"].split("“")[0] in page
+    nearest = imported.insight["accuracy"]["likeness"]["neighbours"]["mean"]
+    assert f"{100 * nearest:.0f}" in page
+    assert "the concept says" in page
     assert page.count('class="contact-sheet"') >= 2
     teaching = imported.examples.filter(split=Example.Split.TEACHING).count()
     marks = re.search(r'<svg class="map".*?</svg>', page, re.DOTALL)[0]
     assert marks.count("<circle") + marks.count("<rect") == teaching
+
+
+def test_the_page_judges_shortcuts_by_the_rule_of_today(researcher):
+    cue = {"name": "border", "title": "the border", "mean": 0.65, "low": 0.6, "high": 0.71}
+    old = {"code": "shortcut", "message": "An old verdict.", "remedy": "Do this."}
+    insight = {
+        "accuracy": {"mean": 0.71, "low": 0.66, "high": 0.76, "confusion": []},
+        "counts": [150, 150],
+        "shortcuts": {"together": cue, "each": [cue], "chance": 0.5},
+        "warnings": [old],
+    }
+    dataset = make_dataset()
+    Dataset.objects.filter(pk=dataset.pk).update(insight=insight)
+    page = researcher.get(page_of(dataset)).content.decode()
+    assert "The border alone tells the class of 65 % of the images" in page
+    assert "a shortcut" in page
+    assert "An old verdict" not in page
+    assert "Nothing stands out" not in page
 
 
 def test_every_image_on_the_page_can_be_seen(imported, researcher):

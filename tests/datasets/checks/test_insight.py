@@ -15,8 +15,8 @@ from datasets.checks.insight import (
     insight_of,
     map_of,
     most_ambiguous,
+    percent,
 )
-from datasets.checks.shortcuts import check_shortcuts
 from datasets.checks.target import accuracy_of_features
 from teaching.engine import Pool
 
@@ -31,7 +31,8 @@ def classes(n=120, distance=2.0, seed=0, share=0.5, d=4):
 
 
 def found_in(features, labels, **more):
-    return insight_of(Pool(features, labels), accuracy_of_features(features, labels), **more)
+    accuracy = accuracy_of_features(features, labels, with_likeness=True)
+    return insight_of(Pool(features, labels), accuracy, **more)
 
 
 def codes(found):
@@ -66,15 +67,11 @@ def test_a_shuffled_pool_keeps_its_probabilities():
     assert all((example.probability >= 0.5) != (example.label > 0) for example in found.hardest)
 
 
-def test_homophily_is_the_weight_within_classes():
-    features, labels = classes(40)
-    pool = Pool(features, labels)
-    weights = pool.affinity.toarray()
-    within = sum(weights[i, j] for i in range(40) for j in range(40) if labels[i] == labels[j])
+def test_the_graph_says_how_many_neighbours_there_are():
+    pool = Pool(*classes(40))
+    neighbours = (pool.affinity.toarray() > 0).sum(axis=1)
     found = graph_health(pool)
-    assert found.homophily == pytest.approx(within / weights.sum(), abs=1e-4)
     assert found.homophily_by_chance == 0.5
-    neighbours = (weights > 0).sum(axis=1)
     assert found.fewest_neighbours == neighbours.min()
     assert found.most_neighbours == neighbours.max()
     assert (found.pieces_before_bridges, found.bridges) == (1, [])
@@ -115,7 +112,6 @@ def test_the_map_takes_the_layout_that_shows_the_classes_better():
     features[:, 0] /= 1e3
     found = map_of(Pool(features, labels))
     assert found.method == "graph"
-    assert found.accuracy > 0.9
     near = component_layout(features)
     assert near.shape == (150, 2)
 
@@ -186,20 +182,17 @@ def test_labels_that_are_surely_wrong_are_pointed_out():
     assert "contradicting" in codes(found)
 
 
-def test_shortcuts_are_among_the_warnings():
-    features, labels = classes(100)
-    cues = np.random.default_rng(0).normal(size=(100, 28))
-    cues[:, 26] += 5 * labels
-    report = check_shortcuts(cues, None, labels)
-    found = found_in(features, labels, shortcuts=report)
-    assert "shortcut" in codes(found)
-    assert found.shortcuts.each[0].name == "brightness"
-
-
 def test_the_page_is_plain_json():
     found = asdict(found_in(*classes(), classes=("cats", "dogs")))
     again = json.loads(json.dumps(found, allow_nan=False))
     assert again["classes"] == ["cats", "dogs"]
     assert again["accuracy"]["low"] < again["accuracy"]["mean"] < again["accuracy"]["high"]
     assert "probabilities" not in again["accuracy"]
-    assert set(again["map"]) == {"method", "accuracy", "pool_index", "label", "x", "y"}
+    assert set(again["map"]) == {"method", "pool_index", "label", "x", "y"}
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(1, "100 %"), (0.999, "99 %"), (0.5, "50 %"), (0.001, "1 %"), (0, "0 %")]
+)
+def test_a_share_is_rounded_but_never_to_certainty(share, text):
+    assert percent(share) == text

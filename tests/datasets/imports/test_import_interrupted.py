@@ -7,7 +7,16 @@ import pytest
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from datasets.imports import creation, examination, finishing, preparation, services, watch
+from datasets.imports import (
+    creation,
+    examination,
+    findings,
+    finishing,
+    measurement,
+    preparation,
+    services,
+    watch,
+)
 from datasets.models import Import
 from jobs.lease import Lease
 from jobs.models import LEASE
@@ -33,10 +42,10 @@ STEPS = {
     "preparing the images": (examination, "prepare_all"),
     "looking for duplicates": (examination, "find_duplicates"),
     "splitting": (examination, "split_images"),
-    "describing": (examination, "describe"),
-    "comparing": (examination, "compare_features"),
-    "looking for shortcuts": (examination, "look_for_shortcuts"),
-    "telling what was found": (examination, "findings_of"),
+    "describing": (measurement, "describe"),
+    "comparing": (measurement, "compare_features"),
+    "looking for shortcuts": (measurement, "look_for_shortcuts"),
+    "telling what was found": (findings, "findings_of"),
     "fitting the concept": (finishing, "fit_target"),
     "working out the insight": (finishing, "insight_of"),
     "making the graph": (creation, "Pool"),
@@ -194,10 +203,10 @@ def test_a_second_worker_does_not_take_an_import_that_is_worked_on(source, prepa
 
 
 def test_a_worker_that_wakes_up_after_it_was_taken_over_changes_nothing(source, monkeypatch):
-    look = examination.look_for_shortcuts
+    look = measurement.look_for_shortcuts
 
     def sleep_meanwhile(job, *args):
-        monkeypatch.setattr(examination, "look_for_shortcuts", look)
+        monkeypatch.setattr(measurement, "look_for_shortcuts", look)
         moved_back(job)
         recover(Import)
         assert Import.objects.get().state == Import.State.WAITING
@@ -207,7 +216,7 @@ def test_a_worker_that_wakes_up_after_it_was_taken_over_changes_nothing(source, 
     def carry_out():
         services.run(Import.objects.get())
 
-    monkeypatch.setattr(examination, "look_for_shortcuts", sleep_meanwhile)
+    monkeypatch.setattr(measurement, "look_for_shortcuts", sleep_meanwhile)
     ran(made_import(source))
     job = Import.objects.get()
     assert job.state == Import.State.DONE

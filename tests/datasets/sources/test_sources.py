@@ -536,6 +536,31 @@ def test_an_npz_that_blows_up_is_refused(tmp_path, workdir, monkeypatch):
     assert "at most 100,000 are read" in refusal(folder, workdir, BadFeatures)
 
 
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("features.csv", "file,label,f1,f2"),
+        ("features.csv", "name,class,f1,f2"),
+        ("Image_Embeddings.csv", "cat/001.png,cat,0.5,0.25"),
+    ],
+)
+def test_a_table_of_features_with_a_wrong_header_is_refused(tmp_path, workdir, name, header):
+    table = "\n".join([header, "cat/001.png,cat,0.5,0.25"]).encode()
+    folder = written_folder(tmp_path / "images", class_files() | {name: table})
+    with pytest.raises(BadFeatures, match=r"Its columns are .* id,label,f1,f2,f3"):
+        open_source(folder, workdir)
+
+
+def test_columns_of_a_manifest_that_nobody_reads_are_mentioned(tmp_path, workdir):
+    files = class_files()
+    rows = [f"{name},{name.split('/')[0]},Paris" for name in files]
+    folder = written_folder(
+        tmp_path / "images", files | {"list.csv": manifest(rows, "file,label,place")}
+    )
+    notes = open_source(folder, workdir).notes
+    assert notes == ("Columns of list.csv that were not used: “place”.",)
+
+
 def test_an_npz_that_is_no_zip_or_not_features_is_refused(packed, workdir):
     assert "read as .npz" in refusal(packed(class_files() | {"f.npz": b"x"}), workdir, BadFeatures)
 

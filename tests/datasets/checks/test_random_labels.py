@@ -1,0 +1,98 @@
+"""With random labels there is nothing to find, and every number on a data set's page says so."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from datasets.checks.likeness import neighbour_accuracy
+from datasets.checks.reading import mantel_haenszel
+from datasets.checks.shortcuts import measure_cues
+from datasets.checks.target import (
+    accuracy_of_features,
+    cross_validated_accuracy,
+    fit_target,
+    with_bias,
+)
+from datasets.extractors.base import Extractor, Fitted
+from datasets.extractors.registry import EXTRACTORS
+from datasets.extractors.words import analysis_of_variance
+
+POOLS, N, HELD_OUT = 16, 100, 200
+# Three standard errors of a share of N, averaged over the pools.
+LUCK = 3 * 0.5 / math.sqrt(N * POOLS)
+
+
+@dataclass(frozen=True)
+class Columns(Fitted):
+    best: np.ndarray
+
+    def transform(self, rows):
+        return rows[:, self.best]
+
+
+class Peeking(Extractor):
+    """Keeps the five of many columns that the labels like best."""
+
+    name = title = kind = "peeking"
+
+    def describe(self, image):
+        raise NotImplementedError
+
+    def fit(self, descriptions, labels, seed=0):
+        return Columns(np.argsort(-analysis_of_variance(descriptions, np.asarray(labels)))[:5])
+
+
+def dealt(seed):
+    """Noise and labels that have nothing to do with it; the last HELD_OUT rows are an evaluation set."""
+    noise = np.random.default_rng(seed).normal(size=(N + HELD_OUT, 300))
+    return noise, np.tile([-1.0, 1.0], (N + HELD_OUT) // 2)
+
+
+def numbers_of(seed):
+    """Everything that a page says about one pool, as a lead over chance."""
+    noise, labels = dealt(seed)
+    pool, y = noise[:N], labels[:N]
+    accuracy = cross_validated_accuracy(Peeking(), pool, y)
+    cues = measure_cues(np.random.default_rng(seed + 99).normal(size=(N, 28)), None, y)
+    features = Peeking().fit(pool, y)
+    concept = fit_target(features.transform(pool), y, accuracy.penalty)
+    answers = with_bias(features.transform(noise[N:])) @ concept
+    return {
+        "concept": accuracy.mean - 0.5,
+        "neighbours": accuracy.likeness.neighbours.mean - 0.5,
+        "homophily": accuracy.likeness.homophily - 0.5,
+        "confusion": sum(accuracy.confusion[c][c] for c in range(2)) / N - 0.5,
+        "ceiling": np.mean((answers >= 0) == (labels[N:] > 0)) - 0.5,
+        "all cues": cues.together.mean - 0.5,
+        "cues": np.mean([cue.mean for cue in cues.each]) - 0.5,
+        # In standard errors, turned into a share's.
+        "reading": mantel_haenszel(accuracy.right(y), cues.right["together"], y)
+        * 0.5
+        / math.sqrt(N),
+    }
+
+
+def test_every_number_is_at_chance_even_when_labels_choose_the_features():
+    pools = [numbers_of(seed) for seed in range(POOLS)]
+    for name in pools[0]:
+        assert abs(np.mean([pool[name] for pool in pools])) < LUCK, name
+
+
+def test_features_that_were_chosen_by_all_labels_would_not_be():
+    leaks = []
+    for seed in range(4):
+        noise, y = (rows[:N] for rows in dealt(seed))
+        features = Peeking().fit(noise, y).transform(noise)
+        leaks.append((accuracy_of_features(features, y).mean, neighbour_accuracy(features, y).mean))
+    assert np.mean(leaks, axis=0).min() > 0.5 + LUCK
+
+
+@pytest.mark.parametrize("name", ["paper", "colour"])
+def test_our_extractors_are_at_chance_too(name):
+    rng = np.random.default_rng(1)
+    descriptions = rng.integers(0, 256, (40, 17 * 17 * 128 + 400 * 6), dtype=np.uint8)
+    accuracy = cross_validated_accuracy(EXTRACTORS[name], descriptions, np.tile([-1, 1], 20))
+    for share in (accuracy, accuracy.likeness.neighbours):
+        assert share.low <= 0.5 <= share.high
