@@ -32,6 +32,8 @@ LEFT_OUT = {
     "dataset",
     "completion_code",
     "return_url",
+    "prolific_return_url",
+    "mturk_return_url",
     "webhook_url",
     "webhook_secret",
     "next_ticket",

@@ -43,9 +43,20 @@ def prolific_lines(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str
 
 
 def mturk_csv(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
+    """The arguments of SendBonus, a line for each call."""
     reason = f"Bonus for one of the best test results in {study.title}. Thank you!"
-    rows = ([p.external_session, p.external_id, f"{bonus:.2f}", reason] for p in people)
-    return csv_text(["AssignmentId", "WorkerId", "BonusAmount", "Reason"], rows)
+    rows = (
+        [p.external_session, p.external_id, f"{bonus:.2f}", reason, request_token(p)]
+        for p in people
+    )
+    return csv_text(
+        ["AssignmentId", "WorkerId", "BonusAmount", "Reason", "UniqueRequestToken"], rows
+    )
+
+
+def request_token(person: Payee) -> str:
+    """The same in every file: Mechanical Turk pays once for a token, however often a line is sent."""
+    return f"jedi-bonus-{person.code}"
 
 
 def code_csv(study: Study, bonus: Decimal, people: Iterable[Payee]) -> str:
@@ -70,7 +81,8 @@ FILES = {
             "Mechanical Turk",
             "text/csv; charset=utf-8",
             mturk_csv,
-            "AssignmentId, WorkerId, BonusAmount, Reason: one line for each call of SendBonus.",
+            "One line for each call of SendBonus, with the names of its arguments. The UniqueRequestToken of a person "
+            "stays the same, so that sending a line twice pays once.",
         ),
         BonusFile(
             "by-code.csv",

@@ -79,8 +79,9 @@ def links_to(study: Study) -> list[Link]:
             "mturk",
             "Mechanical Turk",
             external_question(study),
-            "The question of a HIT (ExternalQuestion). Mechanical Turk adds workerId, assignmentId and hitId to the "
-            "link; a preview there starts no session here.",
+            "The question of a HIT (ExternalQuestion). Mechanical Turk adds workerId, assignmentId, hitId and "
+            "turkSubmitTo to the link; a preview there starts no session here. The button on the last page hands the "
+            "HIT in, and you approve it on Mechanical Turk.",
             turk_warning(study),
         ),
     ]
@@ -96,11 +97,11 @@ def external_question(study: Study) -> str:
 
 
 def prolific_warning(study: Study) -> str:
-    if study.return_url or study.completion_code:
+    if study.prolific_return_url or study.completion_code:
         return ""
     return (
-        "Workers cannot prove that they finished: set Prolific’s completion link as the return link "
-        "of the study, or set a completion code."
+        "Workers cannot prove that they finished: set Prolific’s completion link as the study’s return link to "
+        "Prolific, or set a completion code."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from django.db import models
@@ -97,6 +97,13 @@ class Participant(models.Model):
         NONE = "", "none (anonymous link)"
         PROLIFIC = "prolific", "Prolific"
         MTURK = "mturk", "Mechanical Turk"
+
+    # The study's setting for each.
+    RETURN_LINKS: ClassVar[dict[str, str]] = {
+        Recruiter.NONE: "return_url",
+        Recruiter.PROLIFIC: "prolific_return_url",
+        Recruiter.MTURK: "mturk_return_url",
+    }
 
     # Everybody else is in one of the stages that the settings name.
     ENDS = (Stage.DONE, Stage.DECLINED, Stage.ABANDONED, Stage.WITHDRAWN)
@@ -200,9 +207,9 @@ class Participant(models.Model):
 
     @property
     def return_url(self) -> str | None:
-        """The study's return link with this participant's ids filled in, each made safe for an address."""
+        """The link back to this participant's recruiter with the ids filled in, each made safe for an address."""
         values = self.recruitment_parameters() | {"code": self.study.completion_code}
-        link = self.study.return_url
+        link: str = getattr(self.study, self.RETURN_LINKS[self.recruiter])
         for name, value in values.items():
             link = link.replace("{" + name + "}", quote(value, safe=""))
         return link or None

@@ -43,7 +43,7 @@ def test_the_last_page_gives_the_code_and_the_way_back(
 ) -> None:
     slug = study(
         completion_code="C0FFEE42",
-        return_url="https://recruiter.example/done?who={PROLIFIC_PID}&in={SESSION_ID}&cc={code}",
+        prolific_return_url="https://recruiter.example/done?who={PROLIFIC_PID}&in={SESSION_ID}&cc={code}",
     )
     worker = join("done", slug, PROLIFIC_PID="a b&c", STUDY_ID="s", SESSION_ID="77")
     visitor = visit(f"/w/{worker.token}/", permissions=["clipboard-read", "clipboard-write"])

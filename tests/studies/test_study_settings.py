@@ -1,8 +1,10 @@
 """The paper's numbers as settings of a study, checked together before anybody takes part."""
 
 import re
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from studies.models import Example, Study
@@ -37,6 +39,8 @@ WRONG = [
     ("memory_trials", 1, "greater than or equal to 2"),
     ("medium_memory_up_to", 4.5, "more than the limit of a short memory"),
     ("return_url", "javascript:alert(1)", "https://"),
+    ("return_url", "https://x.example/{PROLIFIC_PID}", "Filled in are only: {code}"),
+    ("mturk_return_url", "https://x.example/{SESSION_ID}", "{workerId}, {assignmentId}, {hitId}"),
     ("bonus_share", 1.5, "less than or equal to 1"),
     ("max_participants", 0, "greater than or equal to 1"),
     ("learning_rate", 0, "greater than or equal to"),
@@ -52,6 +56,25 @@ def test_a_wrong_setting_is_refused_with_the_reason(field, value, reason):
     assert set(refusal.value.message_dict) == {field}
     assert re.search(reason, " ".join(refusal.value.message_dict[field]))
     assert not Study.objects.exists()
+
+
+@pytest.mark.django_db
+def test_a_link_that_was_for_everybody_goes_to_the_recruiters_whose_ids_it_asks_for():
+    migration = import_module("studies.migrations.0011_return_links")
+    for link, names in {
+        "https://x.example/{code}": {"return_url", "prolific_return_url", "mturk_return_url"},
+        "https://x.example/{SESSION_ID}": {"prolific_return_url"},
+        "https://x.example/{hitId}": {"mturk_return_url"},
+    }.items():
+        study = make_study()
+        Study.objects.filter(pk=study.pk).update(return_url=link)
+        migration.give_everybody_the_link(apps, None)
+        study.refresh_from_db()
+        assert {name for name in migration.OWN if getattr(study, name) == link} == names
+        assert {getattr(study, name) for name in migration.OWN} <= {link, ""}
+        migration.keep_one_link(apps, None)
+        study.refresh_from_db()
+        assert study.return_url == link
 
 
 def change_page(study: Study) -> str:

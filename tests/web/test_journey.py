@@ -312,9 +312,26 @@ def test_a_score_is_shown_only_if_the_study_shows_it():
     assert hidden.go_to("done")["score"] is None
 
 
+def test_every_recruiter_has_a_return_link_of_its_own():
+    study = make_study(
+        return_url="https://plain.example/",
+        prolific_return_url="https://prolific.example/?in={SESSION_ID}",
+        mturk_return_url="https://turk.example/{assignmentId}",
+    )
+    for link, parameters in {
+        "https://plain.example/": {},
+        "https://prolific.example/?in=7": {"PROLIFIC_PID": "p", "SESSION_ID": "7"},
+        "https://turk.example/a1": {"workerId": "w", "assignmentId": "a1", "hitId": "h"},
+    }.items():
+        assert Worker(study, **parameters).go_to("done")["return_url"] == link
+    without = make_study(dataset=study.dataset, prolific_return_url="https://prolific.example/")
+    assert Worker(without).go_to("done")["return_url"] is None
+
+
 def test_the_return_link_carries_the_ids_safely():
     study = make_study(
-        return_url="https://example.org/?pid={PROLIFIC_PID}&c={code}", completion_code="A B"
+        prolific_return_url="https://example.org/?pid={PROLIFIC_PID}&c={code}",
+        completion_code="A B",
     )
     worker = Worker(study, PROLIFIC_PID="x&y=1#/é")
     assert worker.go_to("done")["return_url"] == (

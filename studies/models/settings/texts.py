@@ -10,11 +10,25 @@ from django.db import models
 from .base import SettingsGroup, StudySettings
 
 
+def return_link(*names: str) -> RegexValidator:
+    """Checks a link to a recruiter, in which these names may stand in braces."""
+    filled_in = ", ".join(f"{{{name}}}" for name in names)
+    return RegexValidator(
+        rf"^https?://([^{{}}]|\{{({'|'.join(names)})\}})*$",
+        f"Begin the link with https://. Filled in are only: {filled_in}.",
+    )
+
+
 class TextSettings(StudySettings):
     group: ClassVar = SettingsGroup(
         "What workers read and get",
         "In the order in which workers see it.",
-        outside_sessions={"completion_code", "return_url"},
+        outside_sessions={
+            "completion_code",
+            "return_url",
+            "prolific_return_url",
+            "mturk_return_url",
+        },
         harmless={"welcome", "consent", "minutes", "shows_score"},
     )
 
@@ -42,9 +56,24 @@ class TextSettings(StudySettings):
         "return link",
         max_length=500,
         blank=True,
-        help_text="Where workers return to, for example the completion link of your recruitment platform. "
-        "{PROLIFIC_PID}, {STUDY_ID}, {SESSION_ID}, {workerId}, {assignmentId}, {hitId} and {code} are filled in.",
-        validators=[RegexValidator(r"^https?://", "Begin the link with https://")],
+        help_text="Where workers who came by the plain link go from the last page. {code} is the completion code.",
+        validators=[return_link("code")],
+    )
+    prolific_return_url = models.CharField(
+        "return link to Prolific",
+        max_length=500,
+        blank=True,
+        help_text="The study's completion link on Prolific. {PROLIFIC_PID}, {STUDY_ID}, {SESSION_ID} and {code} are "
+        "filled in.",
+        validators=[return_link("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "code")],
+    )
+    mturk_return_url = models.CharField(
+        "return link to Mechanical Turk",
+        max_length=500,
+        blank=True,
+        help_text="Usually empty: the last page hands the HIT in. Only for workers who took the link out of Mechanical "
+        "Turk's frame. {workerId}, {assignmentId}, {hitId} and {code} are filled in.",
+        validators=[return_link("workerId", "assignmentId", "hitId", "code")],
     )
 
     class Meta:

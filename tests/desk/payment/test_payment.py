@@ -208,10 +208,16 @@ def test_prolific_gets_its_bulk_bonus_lines_with_its_own_people_only(researcher,
 
 def test_mechanical_turk_gets_its_own_form(researcher, study, everybody):
     rows = list(csv.DictReader(io.StringIO(file_of(researcher, study, "mturk.csv"))))
-    assert [list(row) for row in rows] == [["AssignmentId", "WorkerId", "BonusAmount", "Reason"]]
     (row,) = rows
-    assert (row["AssignmentId"], row["WorkerId"], row["BonusAmount"]) == ("3A1MIA", "A1MIA", "2.50")
-    assert study.title in row["Reason"]
+    reason = row.pop("Reason")
+    token = f"jedi-bonus-{everybody['mia'].code}"
+    assert row == {
+        "AssignmentId": "3A1MIA", "WorkerId": "A1MIA", "BonusAmount": "2.50", "UniqueRequestToken": token,
+    }  # fmt: skip
+    assert study.title in reason
+    # Mechanical Turk takes no longer one, and refuses a bonus whose token it has seen.
+    assert len(token) <= 64
+    assert file_of(researcher, study, "mturk.csv?again=1").count(token) == 1
 
 
 def test_people_without_a_recruiter_are_listed_by_code(researcher, study, everybody):
