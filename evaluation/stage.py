@@ -74,11 +74,12 @@ class EvaluationStage(LabelStage):
 
     def finish(self, participant: Participant) -> None:
         """Leaves the accuracies and the teaching gain on the participant's row."""
-        steps = TeachingStep.objects.of(participant).values_list("example_id", "is_correct")
-        showings = [(example, bool(is_right)) for example, is_right in steps]
+        fields = ("example_id", "is_correct", "is_first_showing")
+        steps = list(TeachingStep.objects.of(participant).values_list(*fields))
+        first_seen = [bool(is_right) for _, is_right, is_first in steps if is_first]
         items = EvaluationItem.objects.of(participant).counted()
-        participant.unique_examples = len({example for example, _ in showings})
-        participant.first_seen_accuracy = metrics.accuracy(metrics.first_seen(showings))
+        participant.unique_examples = len({example for example, *_ in steps})
+        participant.first_seen_accuracy = metrics.accuracy(first_seen)
         participant.evaluation_accuracy = metrics.accuracy(
             [bool(is_right) for is_right in items.values_list("is_correct", flat=True)]
         )
@@ -95,7 +96,7 @@ class EvaluationStage(LabelStage):
         within_reach = EvaluationItem.objects.of(participant).filter(
             position__lte=participant.position + 1
         )
-        return find_picture(participant, within_reach, key)
+        return find_picture(participant, (item.example for item in within_reach), key)
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
         """Whoever is told what to answer does as told."""

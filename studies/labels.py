@@ -54,10 +54,10 @@ def describe_image(participant: Participant, example: Example) -> Json:
     return {"url": image_address(participant, example), "alt": "Image to classify"}
 
 
-def find_picture(participant: Participant, tasks: Iterable[LabelTask], key: str) -> Picture | None:
-    """The image under a participant's key, if it belongs to one of these tasks."""
-    for task in tasks:
-        if image_key(participant, task.example) == key:
-            content = participant.study_as_joined.dataset.image_path(task.example).read_bytes()
+def find_picture(participant: Participant, shown: Iterable[Example], key: str) -> Picture | None:
+    """The image under a participant's key, if it is one of these."""
+    for example in shown:
+        if image_key(participant, example) == key:
+            content = participant.study_as_joined.dataset.image_path(example).read_bytes()
             return Picture(content, "image/jpeg")
     return None

@@ -18,13 +18,15 @@ BETWEEN_ROUNDS = 3
 PUTTING_BACK, PUTTING_BACK_EACH = 3, 1.5
 ANSWERING = 3.5
 LOOKING = 3.5
+REFERENCE = 4
 
 RULE = (
     f"The minutes are an estimate: {READING // 60} minutes of reading; memory trials in which "
     f"{TYPICAL_SPAN} pictures are restored and the next round fails, each round with its display, "
     f"{PUTTING_BACK} s plus {PUTTING_BACK_EACH:g} s for each picture to put back and {BETWEEN_ROUNDS} s of pause; "
     f"{ANSWERING:g} s for each answer, and {LOOKING:g} s for each feedback, or the minimum feedback time if "
-    "that is longer; halfway between the smallest and the largest number of teaching images. A pilot tells you more."
+    f"that is longer; {REFERENCE} s for each reference picture; halfway between the smallest and the largest number of "
+    "teaching images. A pilot tells you more."
 )
 
 
@@ -85,7 +87,9 @@ def seconds(study: Study, teaching_lengths: Collection[int]) -> float:
     images = (min(teaching_lengths) + max(teaching_lengths)) / 2
     looking = max(LOOKING, study.min_look_ms / 1000)
     evaluation = study.evaluation_size + study.attention_checks
-    return READING + memory_seconds(study) + images * (ANSWERING + looking) + evaluation * ANSWERING
+    pictures = len(study.dataset.class_names) if study.shows_references else 0
+    answers = images * (ANSWERING + looking) + evaluation * ANSWERING
+    return READING + memory_seconds(study) + pictures * REFERENCE + answers
 
 
 def memory_seconds(study: Study) -> float:

@@ -143,14 +143,9 @@ def people_by_version(people: ParticipantQuerySet) -> dict[int, VersionPeople]:
 def what_matters(configuration: dict[str, Any]) -> dict[str, Any]:
     """The settings that can change an outcome; one that the version did not know yet has its default."""
     names = [name for name in Study.CONFIGURATION if name not in HARMLESS]
-    values = {name: configuration.get(name, default_of(name)) for name in names}
+    values = {name: configuration.get(name, Study.default_of(name)) for name in names}
     # The order of the teachers decides who gets which, and not what they do.
     return values | {"arms": sorted(part.strip() for part in values["arms"].split(","))}
-
-
-def default_of(name: str) -> Any:
-    field: Any = Study._meta.get_field(name)
-    return field.get_default()
 
 
 def grouped(

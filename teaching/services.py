@@ -12,6 +12,7 @@ from studies.seeds import generator
 from . import pools
 from .engine import Choice, LearningRate, Shown, Teacher, make_teacher
 from .models import TeachingStep
+from .references import references_of
 
 
 def teacher_of(participant: Participant) -> Teacher:
@@ -42,14 +43,18 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     started = time.perf_counter()
     choice = choose(participant, history)
     elapsed_ms = 1000 * (time.perf_counter() - started)
-    example_ids = pools.load(participant.study_as_joined.dataset).example_ids
+    study = participant.study_as_joined
+    example_id = pools.load(study.dataset).example_ids[choice.example]
+    # Whoever was shown an image as the picture of its class has seen it.
+    seen = {one.pk for one in references_of(study.dataset)} if study.shows_references else set()
     return TeachingStep(
         participant=participant,
         position=position,
         step=len(history) + 1,
-        example=Example.objects.get(pk=example_ids[choice.example]),
+        example=Example.objects.get(pk=example_id),
         is_random=choice.is_cold_start,
-        is_first_showing=all(shown.example != choice.example for shown in history),
+        is_first_showing=example_id not in seen
+        and all(shown.example != choice.example for shown in history),
         probabilities=[1 - choice.p, choice.p],
         p=choice.p,
         f=choice.f,

@@ -12,6 +12,7 @@ from . import pools, services
 from .assignment import assign
 from .engine import TEACHERS
 from .models import TeachingStep
+from .references import describe_references, references_of
 
 # The answered step and the one that follows it, None after the last.
 Plan = tuple[TeachingStep, TeachingStep | None]
@@ -80,7 +81,17 @@ class TeachingStage(LabelStage):
         participant.teaching_started_at = timezone.now()
 
     def picture(self, participant: Participant, key: str) -> Picture | None:
-        return find_picture(participant, TeachingStep.objects.of(participant), key)
+        shown = [step.example for step in TeachingStep.objects.of(participant)]
+        if participant.teaching_started_at and participant.study_as_joined.shows_references:
+            shown += references_of(participant.study_as_joined.dataset)
+        return find_picture(participant, shown, key)
+
+    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
+        """Whoever is shown a picture of each class looks at them first."""
+        for reference in task.get("references", ()):
+            person.learn(reference["image"], reference["name"])
+            person.wait(LOOKING_MS)
+        return super().simulated_answer(task, person)
 
     def simulated_look(self, task: Json, feedback: Json, person: SimulatedPerson) -> None:
         person.learn(task["image"], feedback["label"])
@@ -97,6 +108,8 @@ def describe(participant: Participant, this: TeachingStep, last_feedback: Json |
         "image": describe_image(participant, this.example),
         "last_feedback": last_feedback,
     }
+    if this.step == 1 and participant.study_as_joined.shows_references:
+        task["references"] = describe_references(participant)
     return Current(task, done=this.step - 1)
 
 
@@ -141,7 +154,12 @@ def size_of_pool(study: Study) -> int:
 
 def length_problems(study: Study) -> dict[str, str]:
     problems = {}
-    pool_size = size_of_pool(study)
+    pool_size, classes = size_of_pool(study), len(study.dataset.class_names)
+    # Two classes have always been allowed a shorter start than one image of each.
+    if classes > max(2, study.cold_start):
+        problems["cold_start"] = (
+            f"The data set has {classes} classes, and the start shows every one: choose at least {classes}."
+        )
     if study.short_memory_up_to >= study.medium_memory_up_to:
         problems["medium_memory_up_to"] = "This must be more than the limit of a short memory."
     for field in ("short_steps", "medium_steps", "long_steps", "other_steps"):

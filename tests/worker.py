@@ -26,6 +26,13 @@ class Worker:
         # The true orders of memory rounds, from the replies that carried them.
         self.orders: dict[int, list[str]] = {}
 
+    @classmethod
+    def resuming(cls, token: str) -> "Worker":
+        """Goes on with a session that exists."""
+        worker = cls.__new__(cls)
+        worker.client, worker.token, worker.orders = Client(), token, {}
+        return worker
+
     @property
     def participant(self) -> Participant:
         return Participant.objects.select_related("study__dataset").get(token=self.token)

@@ -33,6 +33,22 @@ _TEACHING = {
     "image": _IMAGE,
     "last_feedback": None,
 }
+_FIRST = _TEACHING | {
+    "position": 13,
+    "step": 1,
+    "references": [
+        {
+            "name": "Hollin",
+            "description": "Rounded wing tips.",
+            "image": {"url": "/w/Zk3v…/images/0be4…", "alt": "A picture of the class Hollin"},
+        },
+        {
+            "name": "Merrow",
+            "description": "Pointed wing tips.",
+            "image": {"url": "/w/Zk3v…/images/9d17…", "alt": "A picture of the class Merrow"},
+        },
+    ],
+}
 _CHECK = {
     "kind": "evaluation",
     "position": 61,
@@ -83,6 +99,7 @@ JOIN = [
 ]
 STATES = [
     example_response("A memory round", _state(_MEMORY, stage="memory")),
+    example_response("The first teaching step, with reference pictures", _state(_FIRST)),
     example_response("A teaching step", _state(_TEACHING)),
     example_response(
         "An attention check of the evaluation",

@@ -67,7 +67,7 @@ class Study(
         models.PROTECT,
         verbose_name="data set",
         related_name="studies",
-        help_text="The images to teach and test with, and the names of their two classes.",
+        help_text="The images to teach and test with, and the names of their classes.",
     )
     state = models.CharField(
         max_length=10,

@@ -119,12 +119,20 @@ class Versioned(models.Model):
             default=self.memory_trials,
         )
 
+    @classmethod
+    def default_of(cls, name: str) -> Any:
+        field: Any = cls._meta.get_field(name)
+        return field.get_default()
+
     def as_of(self, version: StudyVersion) -> Study:
         """The study with the settings of one of its versions."""
         # Read before the copy is made, so that many versions read it once.
         own_key = self.dataset.key
         study: Any = copy.copy(self)
-        for name, value in version.configuration.items():
+        # A setting that the version does not know had its default when people joined.
+        unknown = set(self.CONFIGURATION) - set(version.configuration)
+        defaults = {name: self.default_of(name) for name in unknown}
+        for name, value in (defaults | version.configuration).items():
             if name != "dataset":
                 setattr(study, name, value)
             elif value["key"] != own_key:

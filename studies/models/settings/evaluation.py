@@ -20,7 +20,7 @@ class EvaluationSettings(StudySettings):
         "evaluation images",
         default=100,
         validators=[MinValueValidator(2)],
-        help_text="New images without feedback, half of each class, in a different order for each worker.",
+        help_text="New images without feedback, equally many of each class, in a different order for each worker.",
     )
     attention_checks = models.PositiveSmallIntegerField(
         default=0,

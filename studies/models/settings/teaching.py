@@ -48,7 +48,7 @@ class TeachingSettings(StudySettings):
         "random images at the start",
         default=5,
         validators=[MinValueValidator(1)],
-        help_text="Shown before any teacher chooses, with images of both classes; included in the numbers below.",
+        help_text="Shown before any teacher chooses, with images of every class; included in the numbers below.",
     )
     short_memory_up_to = models.FloatField(
         "short memory: n̄ up to",
@@ -103,6 +103,12 @@ class TeachingSettings(StudySettings):
         blank=True,
         help_text="How many of the most recent images JEDI, IMT and Tracked may not show again. Empty: 2/(1−β). 0: the "
         "paper's plain minimum, which often repeats the image just shown.",
+    )
+    shows_references = models.BooleanField(
+        "reference pictures",
+        default=False,
+        help_text="Whether workers see one picture of each class, with its name, before the first image. The data "
+        "set's page says which pictures. The paper has none.",
     )
     min_look_ms = models.PositiveIntegerField(
         "minimum feedback time (ms)",
