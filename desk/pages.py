@@ -5,6 +5,7 @@ server loads ahead follow from the `Page` itself.
 """
 
 from desk.base.pages import AdminPage, Page
+from desk.checks import page as checks
 from desk.connections import page as connections
 from desk.downloads import page as downloads
 from desk.modelcheck import page as modelcheck
@@ -25,6 +26,7 @@ PAGES: tuple[AdminPage | Page, ...] = (
     *preview.PAGES,
     *share.PAGES,
     *rehearsal.PAGES,
+    *checks.PAGES,
     *monitor.PAGES,
     *participants.PAGES,
     *results.PAGES,

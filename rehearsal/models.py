@@ -74,6 +74,11 @@ class Rehearsal(Job):
 
         return carry_out
 
+    @classmethod
+    def forecasts_of(cls, study: Study) -> models.QuerySet[Rehearsal]:
+        """Those that are done, the newest first."""
+        return study.rehearsals.filter(kind=cls.Kind.FORECAST, state=cls.State.DONE)
+
     @property
     def is_open(self) -> bool:
         return self.state in (self.State.WAITING, self.State.RUNNING)

@@ -150,5 +150,4 @@ def settings_used(study: Study) -> dict[str, Any]:
 
 
 def newest_forecast(study: Study) -> Rehearsal | None:
-    done = study.rehearsals.filter(kind=Rehearsal.Kind.FORECAST, state=Rehearsal.State.DONE)
-    return done.first()
+    return Rehearsal.forecasts_of(study).first()

@@ -66,13 +66,17 @@ def evaluation_words(study: Study) -> str:
 
 
 def told_words(study: Study, minutes: int) -> str:
-    """Whether what workers are told holds: a fifth more is no trouble, and much less is."""
     told = f"Workers are told {counted(study.minutes, 'minute')}"
-    if minutes > max(1.2 * study.minutes, study.minutes + 1):
-        return f"{told}, which is too short: they may feel misled, or run out of time."
-    if minutes < 0.6 * study.minutes:
-        return f"{told}, which is more than they are likely to need."
-    return f"{told}, which fits."
+    return f"{told}, {misfit(study.minutes, minutes) or 'which fits'}."
+
+
+def misfit(told: int, minutes: float) -> str:
+    """What is wrong with the minutes that workers are told; empty if they fit: a fifth more is no trouble."""
+    if minutes > max(1.2 * told, told + 1):
+        return "which is too short: they may feel misled, or run out of time"
+    if minutes < 0.6 * told:
+        return "which is more than they are likely to need"
+    return ""
 
 
 def pay_words(study: Study, minutes: int) -> str:

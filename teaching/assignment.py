@@ -1,5 +1,6 @@
 """Which teacher a worker gets, and for how many images."""
 
+import math
 from collections import Counter
 
 from django.db.models import F
@@ -42,6 +43,12 @@ def emptiest_arm(study: Study, purpose: str) -> str:
     alike = study.participants.filter(purpose=purpose, is_excluded=False)
     taken = Counter(alike.occupying(study.cutoff).values_list("arm", flat=True))
     return min(study.open_arms, key=lambda arm: taken[arm])
+
+
+def teaching_lengths(study: Study) -> set[int]:
+    """Of every teacher of the study, for a short, a medium and a long memory."""
+    spans = (study.short_memory_up_to, study.medium_memory_up_to, math.inf)
+    return {teaching_length(study, arm, span) for arm in study.arm_names for span in spans}
 
 
 def teaching_length(study: Study, arm: str, memory_span: float) -> int:

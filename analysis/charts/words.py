@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def share(value: float | None, places: int = 1) -> str:
 
 def seconds(milliseconds: float | None) -> str:
     return UNKNOWN if milliseconds is None else f"{milliseconds / 1000:.2f}{NBSP}s"
+
+
+def duration(time: timedelta) -> str:
+    minutes, seconds = divmod(round(time.total_seconds()), 60)
+    return f"{minutes}{NBSP}min {seconds:02d}{NBSP}s"
 
 
 def between(interval: Interval | None, show: Callable[[float], str]) -> str:

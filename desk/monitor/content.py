@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +11,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from analysis.charts.words import UNKNOWN, share
+from analysis.charts.words import duration as in_words
 from desk.base.filter_links import LIVE, SHOWN, FilterLinks, filter_links, purpose_links, query_of
+from desk.checks.table import alarms
 from studies import stages, states
 from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
@@ -28,11 +30,13 @@ def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
     now = timezone.now()
     titles = place_titles()
     current = Monitor(study, choice_of(study, parameters), page_number(parameters))
+    raised = alarms(study) if current.choice.purpose == LIVE else []
     return {
         "now": now,
         "is_live": current.choice.purpose == LIVE,
         "purpose_links": purpose_links(current.choice.purpose),
-        "facts": facts(current),
+        "alarms": raised,
+        "facts": facts(current, {line.check.key for line in raised}),
         "moves": states.MOVES[study.state],
         "meaning": states.MEANING[study.state],
         "steps": step_rows(current.funnel),
@@ -105,7 +109,8 @@ def list_filter(monitor: Monitor, title: str, name: str, titles: Mapping[str, st
 # What is shown
 
 
-def facts(monitor: Monitor) -> list[Json]:
+def facts(monitor: Monitor, raised: Collection[str]) -> list[Json]:
+    """Each with whether a check of this name raised an alarm about it."""
     people = monitor.head_count
     rows = [
         fact("Under way", people.under_way, "seen recently and not yet finished"),
@@ -114,11 +119,20 @@ def facts(monitor: Monitor) -> list[Json]:
     ]
     if monitor.choice.purpose == LIVE:
         rows.append(places_fact(monitor))
-    return [*rows, duration_fact(monitor), pay_fact(monitor)]
+    return [
+        *rows,
+        raised_fact(duration_fact(monitor), "minutes" in raised),
+        raised_fact(pay_fact(monitor), "pay" in raised),
+    ]
 
 
 def fact(title: str, value: Any, note: str) -> Json:
     return {"title": title, "value": value, "note": note}
+
+
+def raised_fact(shown: Json, is_raised: bool) -> Json:
+    """A number that nobody knows yet is not the one to look at."""
+    return shown | {"is_alarm": is_raised and shown["value"] != UNKNOWN}
 
 
 def finished_note(monitor: Monitor) -> str:
@@ -139,7 +153,7 @@ def places_fact(monitor: Monitor) -> Json:
 def duration_fact(monitor: Monitor) -> Json:
     duration = monitor.median_duration
     promised = f"workers are told {monitor.study.minutes} min"
-    return fact("Median duration", UNKNOWN if duration is None else in_minutes(duration), promised)
+    return fact("Median duration", UNKNOWN if duration is None else in_words(duration), promised)
 
 
 def pay_fact(monitor: Monitor) -> Json:
@@ -153,11 +167,6 @@ def pay_fact(monitor: Monitor) -> Json:
         return fact("Pay per hour", UNKNOWN, f"{currency} {reward} each; nobody has finished yet")
     hourly = float(reward) / (duration / timedelta(hours=1))
     return fact("Pay per hour", f"{currency} {hourly:.2f}", note)
-
-
-def in_minutes(duration: timedelta) -> str:
-    minutes, seconds = divmod(round(duration.total_seconds()), 60)
-    return f"{minutes} min {seconds:02d} s"
 
 
 def step_rows(steps: list[Step]) -> list[Json]:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from statistics import median
 from typing import Any
 
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from desk.checks.facts import session_times
 from studies import head_counts, stages
 from studies.head_counts import UNDER_WAY, HeadCount, OutcomeGroup
 from studies.models import Participant, SessionEvent, Study
@@ -145,10 +145,8 @@ class Monitor:
     @cached_property
     def median_duration(self) -> timedelta | None:
         """From consent to the end, of those who finished and count."""
-        alike = self.study.participants.filter(purpose=self.choice.purpose, is_excluded=False)
-        times = alike.completed().order_by().values_list("consented_at", "finished_at")
-        seconds = [(end - start).total_seconds() for start, end in times if start and end]
-        return timedelta(seconds=median(seconds)) if seconds else None
+        times = session_times(self.study, self.choice.purpose)
+        return times.median if times else None
 
     @cached_property
     def people(self) -> list[Place]:

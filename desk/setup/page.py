@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Any
@@ -13,6 +12,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonRes
 from django.urls import reverse
 
 from desk.base.pages import AdminPage, Page, address
+from desk.checks.page import how_many
+from desk.checks.table import check_list
 from desk.versions.differences import Difference, differences
 from studies import states
 from studies.errors import StateNotAllowed
@@ -22,7 +23,7 @@ from studies.rates import in_digits, rate_question, rate_sentence
 from studies.services import change_state
 from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
-from teaching.assignment import teaching_length
+from teaching.assignment import teaching_lengths
 
 # What decides an outcome, how workers are assigned, and what comes of the outcome: as the paper has it.
 PAPER = (
@@ -52,6 +53,7 @@ def setup_context(form: Any) -> dict[str, Any]:
         "meaning": states.MEANING[study.state],
         "moves": () if is_new else states.MOVES[study.state],
         "under_way": 0 if is_new else number_under_way(study),
+        "checks_in_words": "" if is_new else how_many(check_list(as_stored(study))),
     }
 
 
@@ -62,6 +64,11 @@ def study_in(form: Any) -> Study:
         with suppress(ValidationError):
             study.dataset = form.fields["dataset"].clean(form.initial["dataset"])
     return study
+
+
+def as_stored(study: Study) -> Study:
+    """Without what was typed into a form that came back with errors."""
+    return Study.objects.select_related("dataset").get(pk=study.pk)
 
 
 def dataset_warnings(study: Study) -> list[str]:
@@ -89,12 +96,6 @@ def number_under_way(study: Study) -> int:
 
 def summary_of(study: Study, wrong: Collection[str]) -> Summary | None:
     return None if IN_THE_SUMMARY & set(wrong) else summarise(study, teaching_lengths(study))
-
-
-def teaching_lengths(study: Study) -> set[int]:
-    """Of every teacher of the study, for a short, a medium and a long memory."""
-    spans = (study.short_memory_up_to, study.medium_memory_up_to, math.inf)
-    return {teaching_length(study, arm, span) for arm in study.arm_names for span in spans}
 
 
 def changes_of(study: Study) -> list[Difference]:
