@@ -5,12 +5,15 @@ from django.utils import timezone
 
 from studies.models import Task
 
+from .displays import Disturbance, Report
+
 PRACTICE = 0
 
 
 class MemoryRoundQuerySet(models.QuerySet["MemoryRound"]):
     def counted(self) -> "MemoryRoundQuerySet":
-        return self.exclude(trial=PRACTICE)
+        """No practice, and none whose display was disturbed and that was played again."""
+        return self.exclude(trial=PRACTICE).exclude(is_replaced=True)
 
 
 class MemoryRound(Task):
@@ -28,7 +31,44 @@ class MemoryRound(Task):
         default=0, help_text="How often the order was sent; more than once after a lost reply."
     )
     shown_ms = models.FloatField(
-        null=True, blank=True, help_text="How long they were shown, by the client."
+        null=True,
+        blank=True,
+        help_text="How long they were shown, by the painted frames of the client.",
+    )
+    reported_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the client said how the display went."
+    )
+    dropped_frames = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Frames that the client did not paint in that time."
+    )
+    hidden_ms = models.FloatField(
+        null=True, blank=True, help_text="How long the page was out of sight in that time."
+    )
+    unfocused_ms = models.FloatField(
+        null=True, blank=True, help_text="How long another window had the focus in that time."
+    )
+    picture_px = models.FloatField(
+        null=True, blank=True, help_text="The side of each picture, in CSS pixels."
+    )
+    window_width = models.PositiveIntegerField(null=True, blank=True)
+    window_height = models.PositiveIntegerField(null=True, blank=True)
+    pixel_ratio = models.FloatField(
+        null=True, blank=True, help_text="Pixels of the screen for each CSS pixel."
+    )
+    pointer = models.CharField(
+        max_length=6, blank=True, help_text="fine (a mouse), coarse (a finger) or none."
+    )
+    disturbance = models.CharField(
+        max_length=11, blank=True, choices=Disturbance, help_text="What was wrong with the display."
+    )
+    is_replaced = models.BooleanField(
+        default=False,
+        help_text="Disturbed and played again with other pictures; it does not count.",
+    )
+    repeats = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="The position of the disturbed round that this one replaces.",
     )
     restored = models.JSONField(null=True, blank=True, help_text="The order that the worker gave.")
     is_correct = models.BooleanField(null=True, blank=True)
@@ -56,6 +96,28 @@ class MemoryRound(Task):
             "trial": self.trial,
             "trial_ended": self.ends_trial(self.participant.study_as_joined.memory_max_length),
         }
+
+    def disturbed_feedback(self) -> dict[str, object] | None:
+        """What the worker is told when the round is played again."""
+        if not self.is_replaced:
+            return None
+        return {
+            "kind": "memory",
+            "position": self.position,
+            "disturbance": self.disturbance,
+            "is_replaced": True,
+            "is_practice": self.is_practice,
+            "length": self.length,
+            "trial": self.trial,
+        }
+
+    def take_report(self, report: Report) -> None:
+        """Keeps how the display went. A round that already replaces another one counts, whatever happened."""
+        for name, value in report.values().items():
+            setattr(self, name, value)
+        self.reported_at = timezone.now()
+        self.disturbance = report.disturbance(self.exposure_ms)
+        self.is_replaced = bool(self.disturbance) and self.repeats is None
 
     def begin_exposure(self) -> None:
         self.exposed_at = self.exposed_at or timezone.now()

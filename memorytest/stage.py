@@ -84,7 +84,8 @@ class MemoryStage(Stage):
         this.participant = participant
         this.restored = answer["order"]
         this.is_correct = this.restored == this.pictures
-        this.shown_ms = answer["shown_ms"]
+        if this.reported_at is None:
+            this.shown_ms = answer["shown_ms"]
         this.mark_answered(answer["response_ms"])
         this.save(
             update_fields=["restored", "is_correct", "shown_ms", "answered_at", "response_ms"]
@@ -149,12 +150,12 @@ def next_round(this: MemoryRound) -> tuple[int, int] | None:
     return None
 
 
-def new_round(participant: Participant, position: int, trial: int, length: int) -> MemoryRound:
+def new_round(
+    participant: Participant, position: int, trial: int, length: int, repeats: int | None = None
+) -> MemoryRound:
     """Writes a round: pictures that did not come in its trial yet, and the order in which they come back."""
     rng = generator(participant, "memory", position)
-    earlier = MemoryRound.objects.filter(participant=participant, trial=trial)
-    used = set(chain.from_iterable(earlier.values_list("pictures", flat=True)))
-    fresh = [name for name in pictograms.NAMES if name not in used]
+    fresh = fresh_pictures(participant, trial, length)
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
     study = participant.study_as_joined
     return MemoryRound.objects.create(
@@ -166,7 +167,21 @@ def new_round(participant: Participant, position: int, trial: int, length: int) 
         # Any order may come back, the right one too: leaving it out would give hints for small n.
         shuffled=[str(name) for name in rng.permutation(pictures)],
         exposure_ms=round(1000 * (length + study.memory_extra_seconds)),
+        repeats=repeats,
     )
+
+
+def fresh_pictures(participant: Participant, trial: int, length: int) -> list[str]:
+    """Those that did not come in this trial. A trial in which many rounds were played again may use them up: then the
+    ones that came longest ago come again."""
+    earlier = MemoryRound.objects.filter(participant=participant, trial=trial).order_by("position")
+    rounds = list(earlier.values_list("pictures", flat=True))
+    for first in range(len(rounds) + 1):
+        used = set(chain.from_iterable(rounds[first:]))
+        fresh = [name for name in pictograms.NAMES if name not in used]
+        if len(fresh) >= length:
+            break
+    return fresh
 
 
 def describe(participant: Participant, this: MemoryRound) -> Json:
@@ -175,10 +190,12 @@ def describe(participant: Participant, this: MemoryRound) -> Json:
         "kind": "memory",
         "position": this.position,
         "phase": "recall" if this.exposed_at else "ready",
+        "is_reported": this.reported_at is not None,
         "trial": this.trial,
         "trials": participant.study_as_joined.memory_trials,
         "is_practice": this.is_practice,
         "length": this.length,
+        "longest": participant.study_as_joined.memory_max_length,
         "exposure_ms": this.exposure_ms,
         "images": [
             {

@@ -60,6 +60,12 @@ class NotShown(SessionError):
     message = "The images of this round have not been shown yet. Start their display first."
 
 
+class AlreadyShown(SessionError):
+    status = HTTPStatus.CONFLICT
+    code = "already_shown"
+    message = "The images of this round have been shown. Load the session again to go on."
+
+
 class SessionOver(SessionError):
     status = HTTPStatus.GONE
     code = "session_over"

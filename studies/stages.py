@@ -27,8 +27,8 @@ MAX_MS = 1e12
 AnswerFields = Mapping[str, "serializers.Field[Any, Any, Any, Any]"]
 
 
-class Milliseconds(serializers.FloatField):
-    """A time by the client's clock: a real number, whatever the client's clock did."""
+class Measured(serializers.FloatField):
+    """What a client measured: a real number from 0, whatever the client sends."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=0, max_value=MAX_MS, **options)
@@ -41,6 +41,10 @@ class Milliseconds(serializers.FloatField):
         if math.isnan(value):
             self.fail("invalid")
         return value
+
+
+class Milliseconds(Measured):
+    """A time by the client's clock."""
 
 
 RESPONSE_MS = Milliseconds(required=False, help_text="from paint to answer, by the client's clock")

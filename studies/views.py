@@ -17,8 +17,6 @@ from . import services, stages
 from .errors import SessionError
 from .models import Participant, Study
 
-# What a page needs to show nine pictures or one large image with its two buttons.
-MIN_WIDTH, MIN_HEIGHT = 300, 340
 A_YEAR = 31_536_000
 
 View = Callable[..., HttpResponseBase]
@@ -133,8 +131,6 @@ def session(request: HttpRequest, token: str) -> HttpResponse:
         "scripts": scripts,
         "scripts_json": json.dumps(scripts),
         "api_url": reverse("api-session", args=[participant.token]),
-        "min_width": MIN_WIDTH,
-        "min_height": MIN_HEIGHT,
         "is_preview": participant.purpose == Participant.Purpose.PREVIEW,
     }
     return render(request, "worker/session.html", context)

@@ -149,12 +149,43 @@ MEMORY: Columns = (
     Column(
         "shown_ms",
         NUMBER,
-        "Milliseconds for which they were shown, measured on the worker's device.",
+        "Milliseconds for which they were shown, by the painted frames of the worker's device.",
     ),
-    Column("exposed_at", TIME, "When the display first started."),
+    Column("dropped_frames", WHOLE, "Frames that the device did not paint during the display."),
+    Column("hidden_ms", NUMBER, "Milliseconds of the display for which the page was out of sight."),
+    Column(
+        "unfocused_ms",
+        NUMBER,
+        "Milliseconds of the display for which another window had the focus.",
+    ),
+    Column(
+        "disturbance",
+        TEXT,
+        "What was wrong with the display: interrupted (the page was left or reloaded), hidden, or mistimed (off by "
+        "more than 100 ms). Empty if nothing was.",
+    ),
+    Column(
+        "is_replaced",
+        YES_NO,
+        "Whether the round was disturbed and played again with other pictures. It has no answer and does not count.",
+    ),
+    Column(
+        "repeats",
+        WHOLE,
+        "The position of the disturbed round that this one replaces. This one counts, whatever happened to it.",
+    ),
+    Column("picture_px", NUMBER, "The side of each picture in CSS pixels."),
+    Column("window_width", WHOLE, "The width of the worker's window in CSS pixels."),
+    Column("window_height", WHOLE, "The height of the worker's window in CSS pixels."),
+    Column("pixel_ratio", NUMBER, "Pixels of the worker's screen for each CSS pixel."),
+    Column("pointer", TEXT, "The main pointer of the worker's device: fine, coarse or none."),
+    Column(
+        "exposed_at", TIME, "When the order was first sent; 0.7 seconds or more before the display."
+    ),
     Column(
         "exposures", WHOLE, "How many times the order was sent; more than once after a lost reply."
     ),
+    Column("reported_at", TIME, "When the worker's page told how the display went."),
     *TASK_TIMES,
     *TASK_ORIGIN,
 )

@@ -63,10 +63,12 @@ _MEMORY = {
     "kind": "memory",
     "position": 2,
     "phase": "ready",
+    "is_reported": False,
     "trial": 1,
     "trials": 3,
     "is_practice": False,
     "length": 2,
+    "longest": 9,
     "exposure_ms": 3000,
     "images": [
         {"id": "umbrella", "url": "/w/Zk3v…/images/umbrella", "alt": "umbrella"},
@@ -111,6 +113,39 @@ EXPOSURE = [
     example_response(
         "The order, once",
         _state(_MEMORY | {"phase": "recall", "order": ["key", "umbrella"]}, stage="memory"),
+    ),
+]
+DISPLAY = [
+    example_request(
+        "Shown as planned",
+        {
+            "position": 2,
+            "shown_ms": 3000.2,
+            "dropped_frames": 0,
+            "hidden_ms": 0,
+            "unfocused_ms": 0,
+            "picture_px": 160.5,
+            "window_width": 1280,
+            "window_height": 800,
+            "pixel_ratio": 2,
+            "pointer": "fine",
+        },
+    ),
+    example_request("Reloaded during the display", {"position": 2, "is_interrupted": True}),
+    example_response(
+        "The round is played again",
+        {
+            "feedback": {
+                "kind": "memory",
+                "position": 2,
+                "disturbance": "interrupted",
+                "is_replaced": True,
+                "is_practice": False,
+                "length": 2,
+                "trial": 1,
+            },
+            **_state(_MEMORY | {"position": 3}, stage="memory"),
+        },
     ),
 ]
 ANSWERS = [

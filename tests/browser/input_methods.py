@@ -107,6 +107,7 @@ class Keyboard(InputMethod):
 
     def press(self, selector: str) -> None:
         self.tab_to(selector)
+        self.visitor.wait_until_settled()
         self.answers_given += 1
         self.page.keyboard.press("Enter" if self.answers_given % 2 else "Space")
 

@@ -34,6 +34,10 @@ class Round:
     exposure_ms: int
     shown_ms: float | None
     exposures: int
+    disturbance: str
+    is_replaced: bool
+    picture_px: float | None
+    pointer: str
 
 
 SERVER_MS = "(julianday(t.answered_at) - julianday(t.created_at)) * 86400000.0"
@@ -65,7 +69,8 @@ def evaluation_items(site: Site, token: str) -> list[Answered]:
 
 def memory_rounds(site: Site, token: str) -> list[Round]:
     rows = site.rows(
-        "SELECT t.position, t.pictures, t.restored, t.is_correct, t.exposure_ms, t.shown_ms, t.exposures "
+        "SELECT t.position, t.pictures, t.restored, t.is_correct, t.exposure_ms, t.shown_ms, t.exposures, "
+        "t.disturbance, t.is_replaced, t.picture_px, t.pointer "
         "FROM memorytest_memoryround t JOIN studies_participant p ON p.id = t.participant_id "
         "WHERE p.token = %s ORDER BY t.position",
         token,

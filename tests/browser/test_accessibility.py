@@ -115,13 +115,12 @@ class Opener:
 
     def memory_display(self, visitor: Visitor) -> None:
         self.memory_ready(visitor)
-        visitor.page.click("#memory-show")
-        visitor.see("memory-display")
+        visitor.see_the_pictures()
 
     def memory_recall(self, visitor: Visitor) -> None:
-        self.memory_display(visitor)
-        visitor.page.reload()
-        visitor.page.wait_for_selector("#memory-submit:enabled")
+        self.memory_ready(visitor)
+        visitor.come_to_the_recall()
+        visitor.wait_until_settled()
 
     def memory_feedback(self, visitor: Visitor) -> None:
         self.memory_recall(visitor)
@@ -250,7 +249,7 @@ def test_reordering_is_announced_and_can_be_taken_back(at: Opener) -> None:
     press("Escape")
     visitor.announced("put back in place 3")
     assert visitor.tiles() == before
-    press("Enter")
+    press("Space")
     press("End")
     visitor.announced("now in place 9 of 9")
     press("Enter")

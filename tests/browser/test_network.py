@@ -97,7 +97,7 @@ def test_a_lost_reply_to_the_display_still_shows_the_pictures(
     visitor.page.route("**/exposures/", lose_the_reply, times=1)
     with visitor.expecting(TROUBLE):
         visitor.page.click("#memory-show:enabled")
-        visitor.see("memory-recall")
+        visitor.see("memory-display")
     (row,) = records.memory_rounds(site, visitor.token)
     assert visitor.shown_order(row.position) == row.pictures
     # The researcher can tell that the order was sent twice.

@@ -1,28 +1,12 @@
-"""Pictures are decoded before anybody sees them, shown as long as they should be, and tried again when they fail."""
+"""Pictures are decoded before anybody sees them, loaded ahead, and tried again when they fail."""
 
 import pytest
 from playwright.sync_api import Route
 
-from tests.site import Site
-
-from . import records
 from .conftest import LONG_DISPLAY, AtQuestion, Join, MakeStudy, Visit
-from .input_methods import Mouse
 from .visitor import Visitor
 
 FAILED = r"Failed to load resource|ERR_"
-PAPER = {
-    "short": False,
-    "memory_extra_seconds": 1,
-    "memory_max_length": 9,
-    "dataset": {"teaching": 60, "evaluation": 100},
-}
-
-
-def in_the_memory_test(visit: Visit, join: Join, slug: str = "") -> Visitor:
-    visitor = visit(f"/w/{join('memory', slug).token}/")
-    visitor.pass_check()
-    return visitor
 
 
 def try_again(visitor: Visitor, button: str) -> None:
@@ -56,30 +40,6 @@ def test_the_display_waits_until_every_picture_is_decoded(
     (display,) = visitor.displays(task["position"])
     assert display["areDecoded"]
     assert len(display["pictures"]) == 2
-
-
-def test_two_pictures_are_shown_for_three_seconds_with_the_settings_of_the_paper(
-    site: Site, visit: Visit, join: Join, study: MakeStudy
-) -> None:
-    visitor = in_the_memory_test(visit, join, study(**PAPER))
-    assert "practice" in visitor.text("[data-screen]")
-    visitor.begin()
-    visitor.see("memory-ready")
-    position = visitor.position
-    assert visitor.text(".eyebrow") == "Practice"
-    assert "for 3 seconds" in visitor.text("[data-screen]")
-    visitor.page.click("#memory-show:enabled")
-    visitor.see("memory-recall")
-    assert visitor.page.locator("[data-screen=memory-display]").count() == 0
-    Mouse(visitor).arrange(visitor.shown_order(position))
-    visitor.page.click("#memory-submit")
-    visitor.see("memory-feedback")
-    assert "3 rounds that count" in visitor.text("#feedback-follows")
-    row = records.memory_rounds(site, visitor.token)[0]
-    assert row.is_correct
-    assert row.exposure_ms == 3000
-    assert row.shown_ms is not None
-    assert row.shown_ms >= 2950
 
 
 def test_pictures_of_the_memory_test_that_fail_are_tried_again(visit: Visit, join: Join) -> None:

@@ -79,10 +79,10 @@ def test_a_study_may_keep_the_score_to_itself(visit: Visit, join: Join, study: M
 
 
 def test_a_window_that_is_too_small_is_told_and_recovers(visit: Visit, join: Join) -> None:
-    visitor = visit(f"/w/{join('memory').token}/", viewport={"width": 280, "height": 330})
+    visitor = visit(f"/w/{join('memory').token}/", viewport={"width": 150, "height": 200})
     visitor.page.wait_for_selector('#check-window[data-state="bad"]')
     visitor.page.wait_for_selector('#check-pictures[data-state="good"]')
-    assert "It is 280 by 330 and needs to be at least 300 by 340" in visitor.text("#check-window")
+    assert "It is 150 by 200, too small to show 2 pictures" in visitor.text("#check-window")
     assert visitor.page.is_disabled("#check-continue")
     visitor.page.set_viewport_size({"width": 800, "height": 600})
     visitor.page.click("#check-continue:enabled")
@@ -92,7 +92,7 @@ def test_a_window_that_is_too_small_is_told_and_recovers(visit: Visit, join: Joi
 def test_a_device_that_is_too_small_is_told_in_the_middle_of_a_session_too(
     visit: Visit, join: Join
 ) -> None:
-    visitor = visit(f"/w/{join('evaluation').token}/", viewport={"width": 280, "height": 330})
+    visitor = visit(f"/w/{join('evaluation').token}/", viewport={"width": 230, "height": 190})
     visitor.see("check")
     visitor.page.set_viewport_size({"width": 800, "height": 600})
     visitor.page.click("#check-continue:enabled")

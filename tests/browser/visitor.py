@@ -43,15 +43,24 @@ SCREEN_OTHER_THAN = """
 (before) => {
   const root = document.querySelector("[data-screen]");
   const now = root && `${root.dataset.screen} ${root.dataset.position ?? ""}`;
-  return now && !now.startsWith("loading") && now !== before && now;
+  const isSettling = document.querySelector("[data-settling]") !== null;
+  return now && !now.startsWith("loading") && now !== before && !isSettling && now;
 }
 """
 
-# The page takes no answer in the first 150 ms after the image was painted.
-LONG_ENOUGH_TO_SEE = """
-() => new Promise((resolve) => {
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 180)));
-})
+# A screen takes no press in its first moments.
+SETTLED = "() => document.querySelector('[data-settling]') === null"
+
+# As a person does who looks at another tab for a moment.
+LOOK_AWAY = """
+() => {
+  const see = (state) => {
+    Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
+  see("hidden");
+  see("visible");
+}
 """
 
 
@@ -174,7 +183,15 @@ class Visitor:
     def look_at_the_picture(self) -> None:
         """Waits until an answer counts."""
         self.page.wait_for_selector("#choice-1:enabled")
-        self.page.evaluate(LONG_ENOUGH_TO_SEE)
+        self.wait_until_settled()
+
+    def wait_until_settled(self) -> None:
+        """Waits until the screen takes presses; a click waits by itself, a key does not."""
+        self.page.wait_for_function(SETTLED)
+
+    def look_away(self) -> None:
+        """The page is out of sight for a moment."""
+        self.page.evaluate(LOOK_AWAY)
 
     def finish_animations(self) -> None:
         """What moves or fades is where it will be; what stands still, as a paused time bar, stays so."""
@@ -219,6 +236,21 @@ class Visitor:
         """A new browser shows the feedback of the last teaching step again."""
         self.see("teaching-feedback")
         self.page.click("#feedback-continue:enabled")
+
+    def see_the_pictures(self) -> None:
+        """From a round that is ready to the pictures in their order."""
+        self.page.click("#memory-show:enabled")
+        self.see("memory-display")
+
+    def come_to_the_recall(self) -> None:
+        """From a round that is ready to putting its pictures in order, without waiting until a display is over: a round
+        that is disturbed a second time goes on."""
+        self.see_the_pictures()
+        self.look_away()
+        self.page.click("#feedback-continue")
+        self.see_the_pictures()
+        self.look_away()
+        self.page.wait_for_selector("#memory-submit:enabled")
 
     def enter(self) -> str:
         """From the door of a study to the question of consent; returns the session's token."""

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from memorytest.models import MemoryRound
-from memorytest.stage import MemoryStage, next_round
+from memorytest.stage import MemoryStage, new_round, next_round
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant
 from tests.builders import make_dataset, make_participant, make_study
@@ -165,3 +165,27 @@ def test_progress_counts_trials_that_are_over_and_no_practice(participant):
     assert STAGE.progress([participant])[participant.pk].done == 1
     assert STAGE.current(participant).done == 1
     assert STAGE.progress([]) == {}
+
+
+# Displays that do not count
+
+
+def test_a_trial_with_every_round_played_again_still_has_pictures_and_none_repeats_at_once(study):
+    person = make_participant(study)
+    person.position = 2
+    for length in range(2, 10):
+        first = new_round(person, person.position, 1, length)
+        again = new_round(person, person.position + 1, 1, length, repeats=person.position)
+        person.position += 2
+        assert len({*first.pictures, *again.pictures}) == 2 * length
+
+
+def test_a_round_that_was_replaced_counts_in_no_length(participant):
+    STAGE.begin(participant)
+    play(participant, False)
+    MemoryRound.objects.filter(participant=participant, trial=1).update(is_replaced=True)
+    participant.position += 1
+    new_round(participant, participant.position, 1, 2, repeats=participant.position - 1)
+    play(participant, *(True, False), *(False,), *(False,))
+    STAGE.finish(participant)
+    assert participant.memory_lengths == [2, 1, 1]

@@ -126,6 +126,7 @@ ROWS = {
     "api/sessions/<str:token>/": Row(everybody(IN)),
     "api/sessions/<str:token>/answers/": Row(everybody(METHOD), everybody(IN)),
     "api/sessions/<str:token>/exposures/": Row(everybody(METHOD), everybody(IN)),
+    "api/sessions/<str:token>/displays/": Row(everybody(METHOD), everybody(IN)),
     "api/sessions/<str:token>/events/": Row(everybody(METHOD), everybody(IN)),
     "api/sessions/<str:token>/withdrawal/": Row(everybody(IN), everybody(IN)),
     # Researchers' programs: each role comes with a token, but who is anonymous.

@@ -14,8 +14,8 @@ from tests.generated_requests import CHECKED, SAME_EVERY_TIME
 from tests.worker import Worker
 
 OPERATIONS = {
-    "join_study", "get_session", "answer", "begin_exposure", "note_events", "get_withdrawal", "withdraw",
-    "list_studies", "get_study", "change_state", "list_participants", "export_table", "export_archive",
+    "join_study", "get_session", "answer", "begin_exposure", "end_exposure", "note_events", "get_withdrawal",
+    "withdraw", "list_studies", "get_study", "change_state", "list_participants", "export_table", "export_archive",
 }  # fmt: skip
 RESEARCHERS = "/api/v1/"
 

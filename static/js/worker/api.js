@@ -79,6 +79,8 @@ export function createApi(url, { watcher, onState }) {
     load: () => call("", null),
     /** @returns {Promise<State>} */
     startExposure: (position) => call("exposures/", { position }),
+    /** @returns {Promise<State>} with `feedback` if the round is played again */
+    endExposure: (report) => call("displays/", report),
     /** @returns {Promise<State>} */
     answer: (answer) => call("answers/", answer),
     /** @returns {Promise<{deletes: boolean}>} what a withdrawal would do */

@@ -1,8 +1,7 @@
 /** Looks whether this device can show the study: a window large enough, and images that load. */
 
-import {
-  announce, button, el, heading, icon, pressed, quietButton, screenRoot, showScreen,
-} from "./dom.js";
+import { hasRoomFor } from "./board.js";
+import { announce, button, el, heading, icon, pressed, quietButton, screenRoot, showScreen } from "./dom.js";
 import { imagesOf, loadImages } from "./images.js";
 
 const CHECKED = "device-checked";
@@ -29,36 +28,34 @@ function checkRow(id, iconName, title) {
   };
 }
 
-function windowFault({ minWidth, minHeight }) {
-  const { innerWidth: width, innerHeight: height } = window;
-  if (width >= minWidth && height >= minHeight) return null;
+/** What an image and its buttons need at least; below it, a page is for reading and not for looking. */
+const SMALLEST_WINDOW = { width: 240, height: 200 };
+
+/** Whether a task can be shown whole in this window. */
+function hasRoom({ kind, longest }) {
+  if (kind === "memory") return hasRoomFor(longest);
+  return window.innerWidth >= SMALLEST_WINDOW.width && window.innerHeight >= SMALLEST_WINDOW.height;
+}
+
+function windowFault(task) {
+  if (hasRoom(task)) return null;
+  const what = task.kind === "memory" ? `${task.longest} pictures at once` : "the pictures";
   return (
-    `It is ${width} by ${height} and needs to be at least ${minWidth} by ${minHeight}. ` +
+    `It is ${window.innerWidth} by ${window.innerHeight}, too small to show ${what}. ` +
     "Make the window larger, zoom out, or turn your phone."
   );
 }
 
-/**
- * Shown once after consent. Later it stays out of sight unless the window is too small, as after a
- * change of device.
- * @param {import("./api.js").State} state
- * @param {{device: {minWidth: number, minHeight: number}, tab: object}} context
- * @param {{isFirst: boolean}} options
- */
-export async function checkDevice({ task }, { device, tab }, { isFirst }) {
-  const mustShow = isFirst && !tab.recall(CHECKED);
-  if (!mustShow && windowFault(device) === null) return;
-
+/** The check itself: `look` says again whether the worker may go on, and `done` resolves when that has happened. */
+function showCheck(task, { rows, isReady }) {
   const size = checkRow("check-window", "icon-window", "Your window");
-  const pictures = checkRow("check-pictures", "icon-picture", "Pictures");
   const retry = quietButton("check-retry", "Try again", { hidden: true });
   const go = button("check-continue", "Continue", { disabled: true });
-  let picturesLoaded = false;
 
   function look() {
-    const fault = windowFault(device);
+    const fault = windowFault(task);
     size.tell(fault ? "bad" : "good", fault ?? "It is large enough.");
-    const mayGo = fault === null && picturesLoaded;
+    const mayGo = fault === null && isReady();
     if (mayGo === go.disabled) {
       go.disabled = !mayGo;
       announce(mayGo ? "Everything is ready." : fault ?? "");
@@ -72,18 +69,35 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
       { className: "is-calm" },
       heading("A quick check of your screen"),
       el("p", { class: "lead" }, "This makes sure you will see every picture properly."),
-      el("ul", { class: "checks" }, size.row, pictures.row),
+      el("ul", { class: "checks" }, size.row, ...rows),
       el("div", { class: "actions" }, go, retry),
     ),
   );
-  pictures.tell("waiting", "Loading a few of them …");
   look();
   window.addEventListener("resize", look);
+  const done = pressed(go).then(() => window.removeEventListener("resize", look));
+  return { look, retry, done };
+}
+
+/**
+ * Shown once after consent. Later it stays out of sight unless the window is too small, as after a
+ * change of device.
+ * @param {import("./api.js").State} state
+ * @param {{tab: object}} context
+ * @param {{isFirst: boolean}} options
+ */
+export async function checkDevice({ task }, { tab }, { isFirst }) {
+  const mustShow = isFirst && !tab.recall(CHECKED);
+  if (!mustShow && hasRoom(task)) return;
+  const pictures = checkRow("check-pictures", "icon-picture", "Pictures");
+  let areLoaded = false;
+  const { look, retry, done } = showCheck(task, { rows: [pictures.row], isReady: () => areLoaded });
+  pictures.tell("waiting", "Loading a few of them …");
   const urls = imagesOf(task);
   loadImages(urls, {
     ready: (count) => {
       if (count < urls.length) return;
-      picturesLoaded = true;
+      areLoaded = true;
       pictures.tell("good", "They load fine.");
       look();
     },
@@ -97,7 +111,12 @@ export async function checkDevice({ task }, { device, tab }, { isFirst }) {
       retry.hidden = true;
     },
   });
-  await pressed(go);
-  window.removeEventListener("resize", look);
+  await done;
   tab.remember(CHECKED);
+}
+
+/** Before the pictures of a round are shown: a window that has become too small for them, or was turned, is told again. */
+export async function waitForRoom(task) {
+  const round = { ...task, longest: task.length };
+  if (!hasRoom(round)) await showCheck(round, { rows: [], isReady: () => true }).done;
 }

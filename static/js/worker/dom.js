@@ -1,5 +1,7 @@
 /** Small helpers to build a screen, put it on the stage and speak to screen readers. */
 
+import { settle } from "./settling.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -58,6 +60,9 @@ export function heading(text, attributes = {}) {
 export function showScreen(screen, focus = null) {
   const stage = document.getElementById("stage");
   stage.replaceChildren(screen);
+  // What was said belongs to the screen before.
+  announce("");
+  settle();
   window.scrollTo(0, 0);
   (focus ?? screen.querySelector("h1"))?.focus({ preventScroll: true });
 }
@@ -71,7 +76,8 @@ export function screenRoot(name, { position = null, className = "" } = {}, ...ch
 /** Says something to screen readers; the same words twice in a row are said twice. */
 export function announce(text) {
   const announcer = document.getElementById("announcer");
-  announcer.textContent = announcer.textContent === text ? `${text}\u00a0` : text;
+  if (text === "") announcer.replaceChildren();
+  else announcer.textContent = announcer.textContent === text ? `${text}\u00a0` : text;
 }
 
 let noteTimer = 0;

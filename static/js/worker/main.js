@@ -56,7 +56,7 @@ function showEnd(error) {
   }
 }
 
-const { apiUrl, minWidth, minHeight, scripts } = document.getElementById("stage").dataset;
+const { apiUrl, scripts } = document.getElementById("stage").dataset;
 const events = createEvents(apiUrl);
 const overlay = events.watching(createOverlay());
 const withdrawal = createWithdrawal();
@@ -71,7 +71,6 @@ const api = createApi(apiUrl, {
 withdrawal.serve(api);
 takePart(JSON.parse(scripts), {
   api,
-  device: { minWidth: Number(minWidth), minHeight: Number(minHeight) },
   isChecked: false,
   overlay,
   tab: createTab(apiUrl),

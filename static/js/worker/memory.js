@@ -1,48 +1,41 @@
 /** The memory test: ready, a timed display, restoring the order, and right or wrong. */
 
-import {
-  announce, button, counted, el, heading, icon, pressed, quietButton, screenRoot, showScreen,
-} from "./dom.js";
+import { boardScreen, putOn, TITLES } from "./board.js";
+import { waitForRoom } from "./check.js";
+import { announce, button, counted, el, heading, icon, pressed, quietButton, screenRoot, showScreen } from "./dom.js";
+import { device, expose } from "./exposure.js";
 import { imagesOf, loadImages, prefetch } from "./images.js";
 import { introduce } from "./intro.js";
 import { createReorder } from "./reorder.js";
-import { painted, pause, since } from "./timing.js";
+import { painted, since } from "./timing.js";
 
-const HELP = "Drag the pictures, or use the arrows.";
-const KEYBOARD_HELP =
-  " On a keyboard, Space picks a picture up, the arrow keys move it, " +
-  "Space puts it down and Escape puts it back.";
+const FIXATION_MS = 700;
 const SHOWN_ONCE =
   "They have already been shown, and that happens only once. Use the order you remember; a guess is fine.";
+
+const DISTURBED = {
+  interrupted: "The page was reloaded or left while the pictures were shown.",
+  hidden: "The page was out of sight while the pictures were shown.",
+  mistimed: "Your device was too busy to show the pictures for the right time.",
+};
 
 function roundName({ is_practice: isPractice, trial, trials }) {
   return isPractice ? "Practice" : `Round ${trial} of ${trials}`;
 }
 
-/** A screen of a round: which round it is, what to do, and the parts of the screen. */
-function showRound(task, { name, className, title }, ...parts) {
-  showScreen(
-    screenRoot(
-      name,
-      { position: task.position, className },
-      el("p", { class: "eyebrow" }, roundName(task)),
-      heading(title),
-      ...parts,
-    ),
-  );
-}
-
 /** Loads all pictures in sight of the worker, with a way to try again. */
 async function preload(task, { status, retry }) {
   const total = task.images.length;
-  const tell = (ready) => {
-    status.textContent = ready < total ? `Getting the pictures ready: ${ready} of ${total}` : "";
+  const tell = (words) => {
+    status.textContent = words;
+    status.hidden = !words;
   };
-  tell(0);
+  const count = (ready) => tell(ready < total ? `Getting the pictures ready: ${ready} of ${total}` : "");
+  count(0);
   return loadImages(imagesOf(task), {
-    ready: tell,
+    ready: count,
     failed: (tryNow) => {
-      status.textContent = "Some pictures did not load. Please check your connection; we will keep trying.";
+      tell("Some pictures did not load. Please check your connection; we will keep trying.");
       announce(status.textContent);
       retry.hidden = false;
       retry.onclick = tryNow;
@@ -53,24 +46,24 @@ async function preload(task, { status, retry }) {
   });
 }
 
-function loadingParts() {
-  return {
-    status: el("p", { class: "soft", id: "memory-status" }),
-    retry: quietButton("memory-retry", "Try again", { hidden: true }),
-  };
-}
-
 /** Resolves with the decoded pictures by id when the worker wants to see them. */
 async function getReady(task) {
   const show = button("memory-show", "Show me", { disabled: true });
-  const parts = loadingParts();
+  const parts = {
+    status: el("p", { class: "soft", id: "memory-status" }),
+    retry: quietButton("memory-retry", "Try again", { hidden: true }),
+  };
   const seconds = Math.round(task.exposure_ms / 100) / 10;
-  showRound(
-    task,
-    { name: "memory-ready", className: "is-calm is-centred", title: counted(task.length, "picture") },
-    el("p", { class: "lead" }, `You will see them for ${counted(seconds, "second")}. Remember their order.`),
-    el("div", { class: "actions" }, show, parts.retry),
-    parts.status,
+  showScreen(
+    screenRoot(
+      "memory-ready",
+      { position: task.position, className: "is-calm is-centred" },
+      el("p", { class: "eyebrow" }, roundName(task)),
+      heading(counted(task.length, "picture")),
+      el("p", { class: "lead" }, `You will see them for ${counted(seconds, "second")}. Remember their order.`),
+      el("div", { class: "actions" }, show, parts.retry),
+      parts.status,
+    ),
   );
   const pictures = await preload(task, parts);
   show.disabled = false;
@@ -80,7 +73,12 @@ async function getReady(task) {
   return new Map(task.images.map(({ id }, index) => [id, pictures[index]]));
 }
 
-async function display(task, picturesById, tab) {
+function phaseScreen(task, name, title, help) {
+  return boardScreen({ name, position: task.position, eyebrow: roundName(task), title, help });
+}
+
+/** The pictures in their slots, without anything to move them by. */
+function displayedTiles(task, picturesById) {
   const wordsById = new Map(task.images.map(({ id, alt }) => [id, alt]));
   const slots = task.order.map((id) => {
     const picture = picturesById.get(id);
@@ -88,50 +86,58 @@ async function display(task, picturesById, tab) {
     const tile = el("div", { class: "tile" }, el("div", { class: "tile-handle" }, picture));
     return el("li", { class: "slot" }, tile);
   });
-  const bar = el("div", { class: "timebar", "aria-hidden": "true" }, el("span"));
-  bar.firstChild.style.animationDuration = `${task.exposure_ms}ms`;
-  const tiles = el("ol", { class: "tiles", "data-count": slots.length }, ...slots);
-  showRound(task, { name: "memory-display", className: "is-board", title: "Remember the order" }, bar, tiles);
-  let shownAt = null;
-  // A page that is left before the first frame has shown them for no time at all.
-  const keepTime = () => tab.remember(`shown-${task.position}`, shownAt === null ? 0 : since(shownAt));
-  window.addEventListener("pagehide", keepTime);
-  shownAt = await painted();
-  bar.classList.add("is-running");
-  announce(`In order: ${task.order.map((id) => wordsById.get(id)).join(", ")}.`);
-  await pause(task.exposure_ms - since(shownAt));
-  tiles.replaceChildren();
-  keepTime();
-  window.removeEventListener("pagehide", keepTime);
-  announce("");
+  const words = `In order: ${task.order.map((id) => wordsById.get(id)).join(", ")}.`;
+  return { list: el("ol", { class: "tiles", "data-count": slots.length }, ...slots), words };
 }
 
-async function restore(task, tab, { hasJustSeen }) {
-  const parts = loadingParts();
-  const submit = button("memory-submit", "This is the order", { disabled: true });
-  const board = el("div", { class: "board" });
-  const keyboardHelp = el("span", { class: "only-with-keys" }, KEYBOARD_HELP);
-  showRound(
-    task,
-    { name: "memory-recall", className: "is-board", title: "Put them back in order" },
-    hasJustSeen ? null : el("p", { class: "soft", id: "memory-shown-once" }, SHOWN_ONCE),
-    el("p", { class: "soft", id: "reorder-help" }, HELP, keyboardHelp),
-    board,
-    el("div", { class: "actions" }, submit, parts.retry, parts.status),
-  );
-  const pictures = await preload(task, parts);
+/** Fixation and display; resolves with how the display went. */
+async function display(task, picturesById) {
+  const fixation = phaseScreen(task, "memory-fixation", TITLES.ready);
+  fixation.board.append(el("div", { class: "fixation", "aria-hidden": "true" }));
+  showScreen(fixation.root);
+  const { root, board, bar } = phaseScreen(task, "memory-display", TITLES.display);
+  const { list, words } = displayedTiles(task, picturesById);
+  bar.firstChild.style.animationDuration = `${task.exposure_ms}ms`;
+  let side = 0;
+  const went = await expose({
+    fixationMs: FIXATION_MS,
+    exposureMs: task.exposure_ms,
+    show() {
+      showScreen(root);
+      putOn(board, list, task.length);
+      bar.classList.add("is-running");
+      side = list.querySelector("img").getBoundingClientRect().width;
+      announce(words);
+    },
+    hide() {
+      list.replaceChildren();
+      announce("");
+    },
+  });
+  return { ...went, ...device(), picture_px: side };
+}
+
+async function restore(task, { hasJustSeen }) {
+  const screen = phaseScreen(task, "memory-recall", TITLES.recall, hasJustSeen ? undefined : SHOWN_ONCE);
+  const { root, board, submit, undo } = screen;
+  showScreen(root);
+  const pictures = await preload(task, screen);
   const items = task.images.map(({ id, alt }, index) => ({ id, alt, image: pictures[index] }));
-  const reorder = createReorder(items);
-  board.replaceChildren(reorder.list);
+  const reorder = createReorder(items, {
+    onChange: ({ canUndo }) => {
+      undo.disabled = !canUndo;
+    },
+  });
+  undo.addEventListener("click", () => reorder.undo());
+  putOn(board, reorder.list, items.length);
   submit.disabled = false;
   const seenAt = await painted();
   await pressed(submit);
   const responseMs = since(seenAt);
   submit.disabled = true;
+  undo.disabled = true;
   reorder.lock();
-  const shown = tab.recall(`shown-${task.position}`);
-  const exposure = shown === null ? {} : { shown_ms: Number(shown) };
-  return { position: task.position, order: reorder.order(), response_ms: responseMs, ...exposure };
+  return { position: task.position, order: reorder.order(), response_ms: responseMs };
 }
 
 function whatFollows(feedback, next) {
@@ -148,42 +154,69 @@ function whatFollows(feedback, next) {
   return `Next: ${pictures}.`;
 }
 
-async function showMemoryFeedback(feedback, next) {
-  const isRight = feedback.is_correct;
-  const mark = isRight ? "icon-right" : "icon-miss";
-  const words = isRight ? `Right, all ${feedback.length} in order` : "Not the right order this time";
-  const follows = whatFollows(feedback, next);
-  const go = button("feedback-continue", "Continue", { "aria-describedby": "feedback-follows" });
+async function showVerdict({ position, mark, isRight, words, follows, next }) {
+  const go = button("feedback-continue", "Continue");
   imagesOf(next).forEach(prefetch);
   showScreen(
     screenRoot(
       "memory-feedback",
-      { position: feedback.position, className: "is-calm is-centred" },
+      { position, className: "is-calm is-centred" },
       el("div", { class: "verdict-mark", "data-right": String(isRight) }, icon(mark)),
-      heading(words, { id: "feedback-verdict" }),
+      heading(words, { id: "feedback-verdict", "aria-describedby": "feedback-follows" }),
       el("p", { class: "lead", id: "feedback-follows" }, follows),
       el("div", { class: "actions" }, go),
     ),
-    go,
   );
-  announce(`${words}. ${follows}`);
   await pressed(go);
+}
+
+function showMemoryFeedback(feedback, next) {
+  const { position, is_correct: isRight, length } = feedback;
+  const words = isRight ? `Right, all ${length} in order` : "Not the right order this time";
+  const mark = isRight ? "icon-right" : "icon-miss";
+  return showVerdict({ position, mark, isRight, words, follows: whatFollows(feedback, next), next });
+}
+
+/** The round did not count, through nobody's fault, and comes again. */
+function showDisturbed({ position, disturbance }, next) {
+  const follows = `${DISTURBED[disturbance]} That round does not count: here is another one with new pictures.`;
+  return showVerdict({ position, mark: "icon-wait", isRight: false, words: "Let us do that again", follows, next });
+}
+
+/** Shows the pictures to a worker who is ready; resolves with the task and how the display went. */
+async function showPictures(task, { api, tab }) {
+  const pictures = await getReady(task);
+  const started = (await api.startExposure(task.position)).task;
+  const went = await display(started, pictures);
+  tab.remember(`display-${task.position}`, JSON.stringify(went));
+  return started;
+}
+
+/** Tells the server how the display went. Of one that this tab never saw the end of it says so. */
+function report({ position }, { api, tab }) {
+  const went = tab.recall(`display-${position}`);
+  return api.endExposure({ position, ...(went ? JSON.parse(went) : { is_interrupted: true }) });
 }
 
 /** @param {import("./api.js").State} state */
 export default async function takeMemoryRound(state, context) {
-  const { api, tab } = context;
+  const { api } = context;
   let { task } = state;
-  let hasJustSeen = false;
-  const isOpening = task.is_practice || task.trial === 1;
-  if (isOpening && task.phase === "ready") await introduce(state, context);
-  if (task.phase === "ready") {
-    const pictures = await getReady(task);
-    task = (await api.startExposure(task.position)).task;
-    if (task.order) await display(task, pictures, tab);
-    hasJustSeen = Boolean(task.order);
+  const hasJustSeen = task.phase === "ready";
+  if (hasJustSeen) {
+    if (task.is_practice || task.trial === 1) await introduce(state, context);
+    await waitForRoom(task);
+    task = await showPictures(task, context);
   }
-  const reply = await api.answer(await restore(task, tab, { hasJustSeen }));
+  if (!task.is_reported) {
+    const told = await report(task, context);
+    if (told.feedback) {
+      await showDisturbed(told.feedback, told.task);
+      return told;
+    }
+    ({ task } = told);
+  }
+  const reply = await api.answer(await restore(task, { hasJustSeen }));
   if (reply.feedback) await showMemoryFeedback(reply.feedback, reply.task);
   return reply;
 }

@@ -1,6 +1,6 @@
 /**
- * Pictures in numbered slots that a person puts in order: by dragging (mouse, pen, finger), by the
- * keyboard alone, or by the two arrows under each picture.
+ * Pictures in numbered slots that a person puts in order: by tapping them one after the other, by dragging (mouse, pen,
+ * finger), by the keyboard alone, or by the two arrows under each picture. Every step can be undone.
  */
 
 import { announce, el, icon } from "./dom.js";
@@ -10,6 +10,12 @@ const DRAG_STARTS_AT_PX = 5;
 function moved(list, from, to) {
   const copy = [...list];
   copy.splice(to, 0, ...copy.splice(from, 1));
+  return copy;
+}
+
+function swapped(list, one, other) {
+  const copy = [...list];
+  [copy[one], copy[other]] = [copy[other], copy[one]];
   return copy;
 }
 
@@ -26,13 +32,18 @@ function shift(tile, from, to) {
 
 /**
  * @param {{id: string, alt: string, image: HTMLImageElement}[]} items
- * @returns {{list: HTMLElement, order: () => string[], lock: () => void}}
+ * @param {{onChange: (state: {canUndo: boolean}) => void}} watcher
+ * @returns {{list: HTMLElement, order: () => string[], undo: () => void, lock: () => void}}
  */
-export function createReorder(items) {
+export function createReorder(items, { onChange }) {
   const slots = items.map(() => el("li", { class: "slot" }));
   const list = el("ol", { class: "tiles", id: "tiles", "data-count": items.length }, ...slots);
   let tiles = items.map(makeTile);
+  // How many of the first slots were filled by tapping in order.
+  let tapped = 0;
+  let history = [];
   let drag = null;
+  let hasDragged = false;
   let picked = null;
   let isPlacing = false;
   let isLocked = false;
@@ -59,6 +70,7 @@ export function createReorder(items) {
     handle.addEventListener("pointercancel", () => endDrag(false));
     handle.addEventListener("lostpointercapture", () => endDrag(false));
     handle.addEventListener("contextmenu", (event) => event.preventDefault());
+    handle.addEventListener("click", () => tap(tile));
     handle.addEventListener("keydown", (event) => pressKey(event, tile));
     handle.addEventListener("blur", () => isPlacing || (picked?.tile === tile && putDown(tile)));
     return tile;
@@ -75,6 +87,7 @@ export function createReorder(items) {
       if (tile.parentElement !== slots[index]) slots[index].append(tile);
       describe(tile, index);
     });
+    mark();
     if (list.contains(focused) || focused?.closest?.(".tile")) focused.focus({ preventScroll: true });
     isPlacing = false;
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
@@ -94,12 +107,58 @@ export function createReorder(items) {
     later.setAttribute("aria-disabled", String(index === tiles.length - 1));
   }
 
+  /** Shows which slots were filled by tapping, and which one is next. */
+  function mark() {
+    slots.forEach((slot, index) => {
+      slot.classList.toggle("is-set", index < tapped);
+      slot.classList.toggle("is-next", tapped > 0 && index === tapped);
+    });
+  }
+
+  /** A change that can be undone: a new order, and how far it was tapped. */
+  function change(order, count = 0) {
+    history.push({ tiles, tapped });
+    tapped = count;
+    place(order);
+    onChange({ canUndo: true });
+  }
+
+  function undo() {
+    if (isLocked || !history.length) return;
+    const before = history.pop();
+    ({ tapped } = before);
+    place(before.tiles);
+    onChange({ canUndo: history.length > 0 });
+    announce(`Undone. Now in order: ${tiles.map(({ words }) => words).join(", ")}.`);
+  }
+
+  function tell(tile) {
+    announce(`${tile.words}, now in place ${tiles.indexOf(tile) + 1} of ${tiles.length}.`);
+  }
+
   function moveTo(tile, target) {
     const to = Math.max(0, Math.min(tiles.length - 1, target));
     const from = tiles.indexOf(tile);
     if (isLocked || to === from) return;
-    place(moved(tiles, from, to));
-    announce(`${tile.words}, now in place ${to + 1} of ${tiles.length}.`);
+    change(moved(tiles, from, to));
+    tell(tile);
+  }
+
+  // By tapping: each takes the next slot, from the one that was there. A tap on one that was tapped takes it back, and
+  // those behind it.
+
+  function tap(tile) {
+    if (isLocked || hasDragged) return;
+    const from = tiles.indexOf(tile);
+    if (from < tapped) {
+      change(tiles, from);
+      announce(`${tile.words} taken back. Place ${from + 1} is next.`);
+      return;
+    }
+    const count = tapped + 1;
+    // Whoever has tapped all but one has said where that one belongs.
+    change(swapped(tiles, from, tapped), count === tiles.length - 1 ? tiles.length : count);
+    tell(tile);
   }
 
   // By pointer: the dragged tile stays in its slot, and only looks elsewhere, until it is dropped.
@@ -118,6 +177,7 @@ export function createReorder(items) {
     if (!drag.hasMoved && Math.hypot(x, y) < DRAG_STARTS_AT_PX) return;
     const home = drag.boxes[drag.from];
     drag.hasMoved = true;
+    hasDragged = true;
     list.classList.add("is-sorting");
     drag.tile.classList.add("is-dragged");
     drag.tile.style.transform = `translate(${x}px, ${y}px)`;
@@ -132,15 +192,21 @@ export function createReorder(items) {
     if (!drag) return;
     const { tile, from, to, hasMoved } = drag;
     drag = null;
+    // The click that ends a drag comes at once, and is no tap.
+    setTimeout(() => {
+      hasDragged = false;
+    });
     list.classList.remove("is-sorting");
     slots.forEach((slot) => slot.classList.remove("is-target"));
     if (!hasMoved) return;
-    place(isDropped ? moved(tiles, from, to) : tiles);
+    const isMoved = isDropped && from !== to;
+    if (isMoved) change(moved(tiles, from, to));
+    else place(tiles);
     tile.classList.remove("is-dragged");
-    if (isDropped && from !== to) announce(`${tile.words}, now in place ${to + 1} of ${tiles.length}.`);
+    if (isMoved) tell(tile);
   }
 
-  // By keyboard: Space or Enter picks up and puts down, arrows move, Escape puts it back.
+  // By keyboard: Enter takes the next slot as a tap does; Space picks up and puts down, arrows move, Escape puts it back.
 
   function pressKey(event, tile) {
     const index = tiles.indexOf(tile);
@@ -150,18 +216,18 @@ export function createReorder(items) {
       ArrowLeft: index - 1, ArrowRight: index + 1, ArrowUp: index - row, ArrowDown: index + row,
       Home: 0, End: tiles.length - 1,
     };
-    const isToggle = event.key === " " || event.key === "Enter";
+    const isToggle = event.key === " " || (event.key === "Enter" && picked);
     if (event.key === "Escape" && drag) endDrag(false);
     else if (event.key === "Escape" && picked) putBack();
     else if (isToggle && !event.repeat && !isLocked) picked ? putDown(tile) : pickUp(tile);
     else if (event.key in targets && picked) moveTo(tile, targets[event.key]);
     else if (event.key in targets) tiles[targets[event.key]]?.handle.focus();
-    else if (!isToggle) return;
+    else if (!isToggle && !(event.key === "Enter" && event.repeat)) return;
     event.preventDefault();
   }
 
   function pickUp(tile) {
-    picked = { tile, before: tiles };
+    picked = { tile, before: tiles, tapped, steps: history.length };
     tile.classList.add("is-picked");
     tile.handle.setAttribute("aria-pressed", "true");
     announce(`Picked up ${tile.words}. Arrow keys move it, Space puts it down, Escape puts it back.`);
@@ -179,15 +245,19 @@ export function createReorder(items) {
   }
 
   function putBack() {
-    const { tile, before } = picked;
+    const { tile, before, steps } = picked;
+    ({ tapped } = picked);
+    history = history.slice(0, steps);
     letGo();
     place(before);
+    onChange({ canUndo: history.length > 0 });
     announce(`${tile.words} put back in place ${tiles.indexOf(tile) + 1}.`);
   }
 
   return {
     list,
     order: () => tiles.map((tile) => tile.dataset.id),
+    undo,
     lock() {
       isLocked = true;
       list.querySelectorAll("button").forEach((button) => button.setAttribute("aria-disabled", "true"));

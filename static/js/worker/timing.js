@@ -1,12 +1,12 @@
 /** Time as the eye sees it: from the painted frame, by the monotonic clock. */
 
-const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+/** Resolves at the next animation frame with the time at which that frame began. */
+export const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve));
 
 /** Resolves with the time at which what is in the page now has been painted. */
 export async function painted() {
   await nextFrame();
-  await nextFrame();
-  return performance.now();
+  return nextFrame();
 }
 
 export function pause(milliseconds) {
