@@ -1,20 +1,51 @@
 """Ground for imports: a data folder of the test's own, and the same extractors on every machine."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
+from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from datasets.checks import shortcuts, target
+from datasets.extractors import words
 from datasets.imports import preparation
 from datasets.pictures import encoding as images
 
 
 @pytest.fixture(scope="session", autouse=True)
-def prepared_once() -> Iterator[None]:
-    """Every import here is of the same few pictures, and the same bytes give the same result."""
+def worked_out_once() -> Iterator[None]:
+    """Every import here is of the same few pictures, and the same input gives the same result."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparation, "prepare", cache(images.prepare))
+        for module, name in (
+            (words, "vocabulary"),
+            (shortcuts, "image_cues"),
+            (target, "fit_target"),
+        ):
+            patch.setattr(module, name, kept(getattr(module, name)))
         yield
+
+
+def kept(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """The function of arrays, images and numbers, which works nothing out a second time."""
+    results: dict[Hashable, np.ndarray] = {}
+
+    def look_up(*arguments: Any) -> np.ndarray:
+        key = tuple(map(content, arguments))
+        if key not in results:
+            results[key] = function(*arguments)
+        return results[key].copy()
+
+    return look_up
+
+
+def content(value: Any) -> Hashable:
+    if not isinstance(value, np.ndarray | Image.Image):
+        return value
+    array = np.asarray(value)
+    return array.shape, array.dtype.str, array.tobytes()
 
 
 @pytest.fixture

@@ -198,7 +198,7 @@ def test_the_number_of_evaluation_images_is_the_researchers(tmp_path):
     path = source_folder(tmp_path / "images", npz_files())
     dataset = import_by_command(path, evaluation_per_class=4)
     tested = dataset.examples.filter(split=Example.Split.EVALUATION)
-    assert sorted(tested.values_list("label", flat=True)) == 4 * [-1] + 4 * [1]
+    assert sorted(tested.values_list("label", flat=True)) == 4 * [0] + 4 * [1]
     with pytest.raises(CommandError, match="Ask for fewer"):
         import_by_command(path, evaluation_per_class=PER_CLASS)
 
