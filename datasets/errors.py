@@ -135,6 +135,11 @@ class Problems:
         except BadImage as problem:
             self.found.append(problem)
 
+    def add(self, more: Problems) -> None:
+        """Those of another look at the same images; a file is listed once."""
+        known = {problem.file for problem in self.found}
+        self.found += [problem for problem in more.found if problem.file not in known]
+
     def check(self, *, skip_bad: bool) -> None:
         """Call after the last image: raises `BadImages` unless the bad ones may be skipped."""
         if self.found and not skip_bad:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Concat
 from django.utils import timezone
@@ -15,8 +15,17 @@ from jobs.models import Job, JobQuerySet
 from studies.keys import new_key, new_seed
 from studies.models import Dataset
 
+from .remedy import MOST_BORDER, MOST_CUT, REMEDY_FIELDS, Remedy
+
 if TYPE_CHECKING:
     from django_tasks.base import Task
+
+
+def _share(verbose_name: str, help_text: str) -> models.PositiveSmallIntegerField[Any, Any]:
+    """A part of the width or height that a crop takes away."""
+    return models.PositiveSmallIntegerField(
+        verbose_name, default=0, validators=[MaxValueValidator(MOST_CUT)], help_text=help_text
+    )
 
 
 class ImportQuerySet(JobQuerySet["Import"]):
@@ -49,6 +58,11 @@ class Import(Job):
     class Duplicates(models.TextChoices):
         KEEP_TOGETHER = "keep_together", "keep them together on one side of the split"
         REFUSE = "refuse", "refuse the import and list them"
+
+    class Border(models.TextChoices):
+        LEFT_ALONE = "", "leave as it is"
+        MASK = "mask", "mask it with grey"
+        BLUR = "blur", "blur it"
 
     BEST = "best"
     FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
@@ -90,6 +104,33 @@ class Import(Job):
         default=False,
         help_text="Images that cannot be read are listed and left out, instead of stopping the import.",
     )
+    crop_left = _share("cut off at the left", "Per cent of the width.")
+    crop_top = _share("cut off at the top", "Per cent of the height.")
+    crop_right = _share("cut off at the right", "Per cent of the width.")
+    crop_bottom = _share("cut off at the bottom", "Per cent of the height.")
+    crops_to_square = models.BooleanField(
+        "crop to a square",
+        default=False,
+        help_text="The largest square in the middle: all images have one shape.",
+    )
+    border = models.CharField(
+        max_length=5,
+        choices=Border,
+        blank=True,
+        default="",
+        help_text="A mask hides what is there; a blur leaves its colour.",
+    )
+    border_width = models.PositiveSmallIntegerField(
+        "width of the border",
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_BORDER)],
+        help_text="Per cent of the width and of the height, if the border is masked or blurred.",
+    )
+    equalises_brightness = models.BooleanField(
+        "equalise brightness",
+        default=False,
+        help_text="Every image gets the same mean brightness and the same contrast.",
+    )
     extractor = models.CharField(
         "features",
         max_length=20,
@@ -121,6 +162,14 @@ class Import(Job):
     def folder(self) -> Path:
         """Where everything that is worked out before the data set exists is kept, for a resume."""
         return Path(settings.JEDI_DATA_DIR) / "imports" / self.key
+
+    @property
+    def remedy(self) -> Remedy:
+        return Remedy(**{name: getattr(self, name) for name in REMEDY_FIELDS})
+
+    def pictures(self, remedy: Remedy) -> Path:
+        """The folder of the prepared images under a remedy, each named by its place in the source."""
+        return self.folder / (f"images-{remedy.key}" if remedy else "images")
 
     @property
     def is_finished(self) -> bool:

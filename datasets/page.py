@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from datasets.remedy import Remedy
+from datasets.trials import trial_table
 from studies.models import Dataset, Example
 from studies.shortcuts import RULE, shortcut_warnings, shortcuts_of
 from teaching.ceiling import ceiling_of, ceiling_sentence
@@ -22,6 +24,8 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
         "warnings": warnings_about(dataset),
         "shortcuts": shortcuts_of(dataset),
         "shortcut_rule": RULE,
+        "remedy": str(Remedy(**insight["remedy"])) if "remedy" in insight else "",
+        "trials": trial_table(insight.get("trials", [])),
         "ceiling": ceiling_of(dataset),
         "ceiling_sentence": ceiling_sentence(dataset),
         "studies": dataset.studies.visible_to(user),

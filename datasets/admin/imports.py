@@ -7,7 +7,14 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.files import File
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+)
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
@@ -15,8 +22,11 @@ from django.views.decorators.http import require_POST
 from datasets.errors import shown
 from datasets.imports import services
 from datasets.models import Import
+from datasets.remedy import NO_REMEDY, REMEDY_FIELDS, Remedy
+from datasets.trials import trial_table
 from studies import audit
 from studies.models import AuditEntry
+from studies.shortcuts import RULE
 
 from .pages import PageAdmin
 
@@ -43,7 +53,33 @@ def _starts_as_a_zip(upload: File) -> bool:
     return bool(head == b"PK")
 
 
-class ImportForm(forms.ModelForm):
+class RemedyForm(forms.ModelForm):
+    """A remedy for the shortcuts of an import."""
+
+    class Meta:
+        model = Import
+        fields = REMEDY_FIELDS
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # A page that shows an import has none of the fields.
+        for name in self.fields.keys() & set(REMEDY_FIELDS):
+            self.fields[name].required = False
+
+    def clean(self) -> dict[str, Any]:
+        """What is left empty is left alone."""
+        nothing = NO_REMEDY.as_json()
+        return {
+            name: nothing[name] if name in nothing and value is None else value
+            for name, value in self.cleaned_data.items()
+        }
+
+    @property
+    def remedy(self) -> Remedy:
+        return Remedy(**self.cleaned_data)
+
+
+class ImportForm(RemedyForm):
     archive = ZipField(
         label="Images",
         help_text="A zip with one folder per class, or with a manifest (file,label or file,label,split) "
@@ -60,12 +96,49 @@ class ImportForm(forms.ModelForm):
 
     class Meta:
         model = Import
-        fields = ["name", "extractor", "evaluation_per_class", "duplicates", "skips_bad_images"]
+        fields = [
+            "name",
+            "extractor",
+            "evaluation_per_class",
+            "duplicates",
+            "skips_bad_images",
+            *REMEDY_FIELDS,
+        ]
 
 
 @admin.register(Import)
 class ImportAdmin(PageAdmin):
     form = ImportForm
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": [
+                    "name",
+                    "archive",
+                    "extractor",
+                    "evaluation_per_class",
+                    "duplicates",
+                    "skips_bad_images",
+                ]
+            },
+        ),
+        (
+            "Remedies for shortcuts",
+            {
+                "classes": ["collapse"],
+                "description": "What is done to every image alike, so that nothing but the concept gives its class "
+                "away. If you do not know yet, leave this for later: once the shortcuts are measured, you can "
+                "try remedies and compare the numbers before you choose the features.",
+                "fields": [
+                    ("crop_left", "crop_top", "crop_right", "crop_bottom"),
+                    "crops_to_square",
+                    ("border", "border_width"),
+                    "equalises_brightness",
+                ],
+            },
+        ),
+    ]
     list_display = ["name", "state", "share", "file_name", "created_at", "dataset"]
     list_filter = ["state"]
     add_form_template = "admin/datasets/import_form.html"
@@ -102,14 +175,23 @@ class ImportAdmin(PageAdmin):
         )
 
     def page_context(self, request: HttpRequest, obj: Any) -> dict[str, Any]:
-        return {"job": obj, "title": f"Import of {obj.name}", "subtitle": None}
+        return {
+            "job": obj,
+            "title": f"Import of {obj.name}",
+            "subtitle": None,
+            "remedy_form": RemedyForm(instance=obj) if may_try_remedies(obj) else None,
+            "trials": trial_table(obj.findings.get("trials", [])),
+            "shortcut_rule": RULE,
+        }
 
     def get_urls(self) -> list[URLPattern]:
         state_view = self.admin_site.admin_view(self.state_view)
         order_view = self.admin_site.admin_view(require_POST(self.order_view))
+        picture_view = self.admin_site.admin_view(self.picture_view)
         return [
             path("<int:pk>/state/", state_view, name="import_state"),
             path("<int:pk>/orders/<slug:order>/", order_view, name="import_order"),
+            path("<int:pk>/pictures/<slug:version>/<int:row>", picture_view, name="import_picture"),
             *super().get_urls(),
         ]
 
@@ -130,7 +212,7 @@ class ImportAdmin(PageAdmin):
         )
 
     def order_view(self, request: HttpRequest, pk: int, order: str) -> HttpResponse:
-        """One of the buttons: choose, cancel, resume, skip."""
+        """One of the buttons: choose, remedy, cancel, resume, skip."""
         job = self._visible(request, pk)
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -138,6 +220,8 @@ class ImportAdmin(PageAdmin):
             match order:
                 case "choose":
                     services.choose_features(job, request.POST.get("extractor", ""))
+                case "remedy":
+                    self._try_remedy(request, job)
                 case "cancel":
                     services.cancel(job)
                 case "resume":
@@ -150,10 +234,40 @@ class ImportAdmin(PageAdmin):
             messages.error(request, str(error))
         return HttpResponseRedirect(page_of(job))
 
+    def _try_remedy(self, request: HttpRequest, job: Import) -> None:
+        form = RemedyForm(request.POST, instance=job)
+        if form.is_valid():
+            services.try_remedy(job, form.remedy)
+            return
+        for name, errors in form.errors.items():
+            label = form.fields[name].label or name
+            messages.error(
+                request,
+                f"{label[:1].upper()}{label[1:]}: {' '.join(str(error) for error in errors)}",
+            )
+
+    def picture_view(self, request: HttpRequest, pk: int, version: str, row: int) -> FileResponse:
+        """An image of an unfinished import, as it came (“plain”) or as workers would see it (“treated”)."""
+        job = self._visible(request, pk)
+        remedy = job.remedy if version == "treated" else NO_REMEDY
+        try:
+            file = (job.pictures(remedy) / f"{row:06}.jpg").open("rb")
+        except OSError as error:
+            raise Http404 from error
+        response = FileResponse(file, content_type="image/jpeg")
+        response["Cache-Control"] = "private, no-store"
+        return response
+
     def _visible(self, request: HttpRequest, pk: int) -> Import:
         if not self.has_view_permission(request):
             raise PermissionDenied
         return get_object_or_404(self.get_queryset(request), pk=pk)
+
+
+def may_try_remedies(job: Import) -> bool:
+    """While the source is still there and something has been measured."""
+    is_waiting = job.state in (Import.State.CHOOSING, Import.State.FAILED, Import.State.CANCELLED)
+    return is_waiting and bool(job.findings.get("trials"))
 
 
 def page_of(job: Model) -> str:

@@ -53,6 +53,9 @@ FILE_CUES: tuple[Cue, ...] = (
     Cue("compression", "the compression of the original"),
     Cue("format", "the format of the original"),
 )
+# The deviation of each column that somebody might see: a grey level, or one per cent of the sharpness.
+JUST_VISIBLE = np.ones(28)
+JUST_VISIBLE[24:26] = 0.01
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 
@@ -143,7 +146,7 @@ def file_cues(originals: Sequence[Original]) -> dict[str, FloatArray]:
     formats = sorted({file.format for file in originals})
     one_hot = [[float(file.format == name) for name in formats] for file in originals]
     return {
-        "shape": np.log(width / height)[:, None],
+        "shape": np.log([file.aspect for file in originals])[:, None],
         "pixels": np.log(width * height)[:, None],
         "bytes": np.log(size)[:, None],
         "compression": np.log(size / (width * height))[:, None],
@@ -160,7 +163,8 @@ def measure_cues(
     files are not known), `labels` (n,) are in {−1, +1}.
     """
     y = checked_labels(labels, len(cues))
-    columns = {cue: cues[:, place] for cue, place in IMAGE_CUES.items()}
+    seen = visible(cues)
+    columns = {cue: seen[:, place] for cue, place in IMAGE_CUES.items()}
     if originals is not None:
         read = file_cues(originals)
         columns |= {cue: read[cue.name] for cue in FILE_CUES}
@@ -177,6 +181,11 @@ def measure_cues(
         float(np.unique(y, return_counts=True)[1].max() / len(y)),
         {cue.name: accuracy.right(y) for cue, accuracy in found.items()},
     )
+
+
+def visible(cues: FloatArray) -> FloatArray:
+    """Cues (n, 28) without those that differ less between images than anybody can see."""
+    return np.where(cues.std(axis=0) > JUST_VISIBLE, cues, 0.0)
 
 
 def curved(numbers: FloatArray) -> FloatArray:

@@ -37,7 +37,7 @@ class DeepExtractor(base.Extractor):
 
     name = "deep"
     title = "Deep features (ImageNet)"
-    description = "a network trained on ImageNet; an extra of 17 MB that `make deep` installs"
+    description = "the activations of a network trained on ImageNet, on their 110 principal components"
     kind = "deep"
     fitted = FittedDeep
 

@@ -11,15 +11,16 @@ from datasets.errors import BadFeatures, BadSource, Problems
 from datasets.extractors.registry import EXTRACTORS
 from datasets.models import Import
 from datasets.pictures.duplicates import Groups, find_duplicates
+from datasets.remedy import NO_REMEDY, Remedy
 from datasets.sources import Source, check_classes, open_source
 
-from .measurement import PREPARED, Measured, measure
+from .measurement import Measured, measure
 from .preparation import Prepared, prepare_all
 from .split import Policy, Split, split_as_given, split_by_seed
-from .watch import Watch
+from .watch import Watch, parts
 
-# The share of the whole import that has passed when the source is read.
-READ = 0.02
+# The share of the whole import that has passed when each step ends.
+READ, PREPARED, MEASURED = 0.02, 0.35, 0.92
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,11 @@ class Examined:
     problems: Problems
     duplicates: Groups
     split: Split
+    remedy: Remedy
     measured: Measured
+    """under the remedy"""
+    before: Measured | None
+    """without it; None if there is none"""
 
     @property
     def teaching(self) -> list[Prepared]:
@@ -57,22 +62,51 @@ def examine(job: Import, watch: Watch) -> Examined:
     check_choice(job.extractor, source)
     for note in source.notes:
         watch.note(note)
-    watch.begin(f"Preparing {len(source.images)} images", PREPARED)
-    images, problems = prepare_all(
-        source.images, job.folder / "images", progress=watch.progress, cancelled=watch.cancelled
-    )
-    job.report(findings=job.findings | {"bad_images": [str(bad) for bad in problems.found]})
-    problems.check(skip_bad=job.skips_bad_images)
-    check_classes(Counter(image.label for image in images), job.file_name or job.source)
+    remedies = [NO_REMEDY, job.remedy] if job.remedy else [NO_REMEDY]
+    versions, problems = prepared_versions(job, source, remedies, watch)
+    # Copies are recognised, and sides drawn, by the images as they came: whatever is tried, the same ones are taught.
+    plain = versions[0]
+    check_classes(Counter(image.label for image in plain), job.file_name or job.source)
     duplicates = find_duplicates(
-        [image.pixel_hash for image in images], [image.perceptual_hash for image in images]
+        [image.pixel_hash for image in plain], [image.perceptual_hash for image in plain]
     )
     watch.note(f"{len(duplicates)} groups of duplicates")
-    split = split_images(job, images, source.has_split, duplicates)
-    teaching = [images[place] for place in split.teaching]
-    labels = [1 if image.label == source.classes[1] else -1 for image in teaching]
-    measured = measure(job, source, teaching, labels, watch)
-    return Examined(source, images, problems, duplicates, split, measured)
+    split = split_images(job, plain, source.has_split, duplicates)
+    labels = [1 if plain[place].label == source.classes[1] else -1 for place in split.teaching]
+    measured = []
+    for images, remedy, part in zip(
+        versions, remedies, parts(PREPARED, MEASURED, len(remedies)), strict=True
+    ):
+        if job.remedy:
+            watch.note(f"Images {remedy}")
+        teaching = [images[place] for place in split.teaching]
+        measured.append(measure(job, source, teaching, labels, watch, part))
+    before = measured[0] if job.remedy else None
+    return Examined(
+        source, versions[-1], problems, duplicates, split, job.remedy, measured[-1], before
+    )
+
+
+def prepared_versions(
+    job: Import, source: Source, remedies: Sequence[Remedy], watch: Watch
+) -> tuple[list[list[Prepared]], Problems]:
+    """The images under each remedy; only those that can be used under all of them."""
+    versions, problems = [], Problems()
+    for remedy, part in zip(remedies, parts(READ, PREPARED, len(remedies)), strict=True):
+        watch.begin(f"Preparing {len(source.images)} images", part.stop)
+        images, bad = prepare_all(
+            source.images,
+            job.pictures(remedy),
+            remedy=remedy,
+            progress=watch.progress,
+            cancelled=watch.cancelled,
+        )
+        versions.append(images)
+        problems.add(bad)
+    job.report(findings=job.findings | {"bad_images": [str(bad) for bad in problems.found]})
+    problems.check(skip_bad=job.skips_bad_images)
+    usable = set.intersection(*({image.row for image in images} for images in versions))
+    return [[image for image in images if image.row in usable] for images in versions], problems
 
 
 def opened_source(job: Import) -> Source:

@@ -7,9 +7,14 @@ from typing import Any
 from datasets.checks.reading import Reading
 from datasets.checks.target import Candidate
 from datasets.extractors.registry import EXTRACTORS
+from datasets.remedy import NO_REMEDY
+from datasets.trials import trial_of
 
 from .examination import Examined
 from .measurement import Measured
+
+# Images of each class that the page shows.
+SAMPLES = 3
 
 
 def findings_of(examined: Examined) -> dict[str, Any]:
@@ -23,6 +28,8 @@ def findings_of(examined: Examined) -> dict[str, Any]:
     measured = examined.measured
     return {
         "counts": counts,
+        "remedy": str(examined.remedy),
+        "samples": samples_of(examined),
         "notes": list(examined.source.notes),
         "duplicates": [[names[place] for place in group] for group in examined.duplicates],
         "warnings": warnings_of(examined),
@@ -32,6 +39,21 @@ def findings_of(examined: Examined) -> dict[str, Any]:
         "recommended": measured.recommended,
         "all_read_a_shortcut": measured.recommended is None,
     }
+
+
+def trials_of(examined: Examined) -> list[dict[str, Any]]:
+    """What was measured without the remedy and, if there is one, with it."""
+    before = [trial_of(NO_REMEDY, examined.before)] if examined.before else []
+    return [*before, trial_of(examined.remedy, examined.measured)]
+
+
+def samples_of(examined: Examined) -> list[dict[str, Any]]:
+    """A few images of each class, by their place in the source."""
+    return [
+        {"row": image.row, "label": label}
+        for label in examined.source.classes
+        for image in [image for image in examined.teaching if image.label == label][:SAMPLES]
+    ]
 
 
 def warnings_of(examined: Examined) -> list[str]:

@@ -24,6 +24,7 @@ from teaching.engine.arrays import FloatArray
 
 from .creation import Draft, InsightMaker, LabelledImage, create_dataset
 from .examination import Examined
+from .findings import trials_of
 from .measurement import descriptions_for
 from .preparation import Prepared
 from .watch import Watch
@@ -55,8 +56,15 @@ def finish(
         key=job.run,
         keep=lambda folder: save(fitted, folder / "features.npz"),
     )
-    insight = partial(_insight, draft, accuracy, measured.cues)
+    insight = partial(_insight, draft, accuracy, measured.cues, remedy_of(examined))
     return create_dataset(replace(draft, insight=insight), on_saved=on_saved)
+
+
+def remedy_of(examined: Examined) -> dict[str, Any]:
+    """What was done to the images, and what that changed."""
+    if not examined.remedy:
+        return {}
+    return {"remedy": examined.remedy.as_json(), "trials": trials_of(examined)}
 
 
 def _fitted(
@@ -81,15 +89,20 @@ def insight_into(draft: Draft) -> InsightMaker:
     labels = [pools.signed(image.label) for image in draft.teaching]
     accuracy = accuracy_of_features(draft.features, labels, with_likeness=True)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
-    return partial(_insight, draft, accuracy, measure_cues(cues, None, labels))
+    return partial(_insight, draft, accuracy, measure_cues(cues, None, labels), {})
 
 
 def _insight(
-    draft: Draft, accuracy: Accuracy, cues: CueReport, pool: Pool, order: NDArray[np.intp]
+    draft: Draft,
+    accuracy: Accuracy,
+    cues: CueReport,
+    remedy: dict[str, Any],
+    pool: Pool,
+    order: NDArray[np.intp],
 ) -> dict[str, Any]:
     classes = (draft.classes[0], draft.classes[1])
     found = insight_of(pool, accuracy, order=order, classes=classes, cues=cues)
-    return asdict(found) | {"duplicates": draft.duplicates}
+    return asdict(found) | {"duplicates": draft.duplicates} | remedy
 
 
 def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:

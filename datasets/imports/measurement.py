@@ -25,10 +25,10 @@ from datasets.sources import Source
 from studies.shortcuts import Shortcuts, judged
 
 from .preparation import Prepared, write_whole
-from .watch import Watch, spread
+from .watch import Part, Watch, spread
 
-# The share of the whole import that has passed when each step ends.
-PREPARED, DESCRIBED, COMPARED, SEARCHED = 0.35, 0.7, 0.87, 0.92
+# The share of the measurement that has passed when each step ends.
+DESCRIBED, COMPARED, SEARCHED = 0.6, 0.9, 1.0
 
 
 @dataclass(frozen=True)
@@ -68,15 +68,22 @@ class Measured:
 
 
 def measure(
-    job: Import, source: Source, teaching: Sequence[Prepared], labels: Sequence[int], watch: Watch
+    job: Import,
+    source: Source,
+    teaching: Sequence[Prepared],
+    labels: Sequence[int],
+    watch: Watch,
+    part: Part,
 ) -> Measured:
-    descriptions = describe(job, source, teaching, watch)
+    descriptions = describe(job, source, teaching, watch, part)
+    watch.begin("Comparing features", part.at(COMPARED))
     comparison = compare_features(job, teaching, descriptions, labels, watch)
+    watch.begin("Looking for shortcuts", part.at(SEARCHED))
     return Measured(comparison, look_for_shortcuts(job, teaching, labels, watch), labels)
 
 
 def describe(
-    job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch
+    job: Import, source: Source, teaching: Sequence[Prepared], watch: Watch, part: Part
 ) -> dict[str, Description]:
     """The descriptions of the teaching images for every kind of features that is installed."""
     kinds = {
@@ -87,7 +94,7 @@ def describe(
     described = {}
     for number, (kind, extractor) in enumerate(kinds.items(), start=1):
         if source.features is None:
-            until = PREPARED + (DESCRIBED - PREPARED) * number / len(kinds)
+            until = part.at(DESCRIBED * number / len(kinds))
             watch.begin(f"Describing the images ({kind})", until)
         described[kind] = descriptions_for(extractor, job, source, teaching, watch)
     return described
@@ -122,7 +129,6 @@ def compare_features(
     watch: Watch,
 ) -> Comparison:
     """How well each kind of features serves a target concept; kept, because it takes a while."""
-    watch.begin("Comparing features", COMPARED)
     path = (
         job.folder
         / f"cross-validated-{'-'.join(sorted(descriptions))}-{fingerprint(teaching)}.json"
@@ -142,15 +148,16 @@ def look_for_shortcuts(
     job: Import, teaching: Sequence[Prepared], labels: Sequence[int], watch: Watch
 ) -> CueReport:
     """Whether background, sharpness or file give the class away."""
-    watch.begin("Looking for shortcuts", SEARCHED)
     cues = described_once(job, "cues", ImageCues(), teaching, watch)
     originals = [image.original for image in teaching]
     return measure_cues(np.asarray(cues), originals, labels, job.seed % 2**32)
 
 
 def fingerprint(images: Sequence[Prepared]) -> str:
-    """A short name for these images in this order."""
-    text = "\n".join(f"{image.pixel_hash} {image.label}" for image in images)
+    """A short name for these images, under their remedy, in this order."""
+    text = "\n".join(
+        f"{image.file.parent.name} {image.pixel_hash} {image.label}" for image in images
+    )
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from datasets.errors import BadImage, Problems
 from datasets.extractors.base import CancelCheck, Cancelled, Progress
 from datasets.pictures.encoding import Original, prepare
+from datasets.remedy import NO_REMEDY, Remedy
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
 from jobs.processes import mapped
@@ -22,6 +23,8 @@ from jobs.processes import mapped
 # Starting a process costs as much as preparing this many images.
 WORTH_A_PROCESS = 40
 CHUNK = 4
+# Raised by one whenever a record says something else.
+RECORD = 2
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class _Order:
     image: SourceImage
     row: int
     folder: Path
+    remedy: Remedy
 
     @property
     def picture(self) -> Path:
@@ -60,24 +64,25 @@ class _Order:
         """Another one when the file was repaired or replaced under the same name."""
         file = self.image.file
         if isinstance(file, ArchiveEntry):
-            return f"{file.size} {file.crc}"
+            return f"{RECORD} {file.size} {file.crc}"
         try:
             status = file.path.stat()
         except OSError:
             return ""
-        return f"{status.st_size} {status.st_mtime_ns}"
+        return f"{RECORD} {status.st_size} {status.st_mtime_ns}"
 
 
 def prepare_all(
     images: Sequence[SourceImage],
     folder: Path,
     *,
+    remedy: Remedy = NO_REMEDY,
     progress: Progress,
     cancelled: CancelCheck,
 ) -> tuple[list[Prepared], Problems]:
     """Prepares all images, on all cores; returns those that can be used, and the problems of the others."""
     folder.mkdir(parents=True, exist_ok=True)
-    orders = [_Order(image, row, folder) for row, image in enumerate(images)]
+    orders = [_Order(image, row, folder, remedy) for row, image in enumerate(images)]
     due = [order for order in orders if not _is_done(order)]
     _carry_out(due, progress, cancelled)
     return _collected(orders)
@@ -104,7 +109,7 @@ def _carry_out(orders: Sequence[_Order], progress: Progress, cancelled: CancelCh
 def _prepare_one(order: _Order) -> None:
     record: dict[str, Any] = {"name": order.image.name, "signature": order.signature}
     try:
-        prepared = prepare(order.image.read(), order.image.name)
+        prepared = prepare(order.image.read(), order.image.name, order.remedy)
     except BadImage as problem:
         record["problem"] = {
             "file": problem.file,

@@ -14,6 +14,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets.models import Import, ImportQuerySet
+from datasets.remedy import Remedy
+from datasets.trials import with_trials
 from jobs.lease import work_on
 from jobs.models import TakenOver, claim
 from studies.models import Dataset
@@ -63,6 +65,14 @@ def choose_features(job: Import, extractor: str) -> None:
     choosing = Import.objects.filter(state=Import.State.CHOOSING)
     if extractor not in known or not _put_in_line(choosing, job, extractor=extractor):
         raise WrongState("Choose one of the kinds of features that the import has measured.")
+    job.enqueue()
+
+
+def try_remedy(job: Import, remedy: Remedy) -> None:
+    """Measures again under another remedy, or under none; then the researcher chooses, as before."""
+    waiting = Import.objects.filter(state=Import.State.CHOOSING) | Import.objects.stopped()
+    if not _put_in_line(waiting, job, problem="", **remedy.as_json()):
+        raise WrongState("A remedy can be tried while the import waits for your choice.")
     job.enqueue()
 
 
@@ -126,7 +136,9 @@ def _work(job: Import, watch: Watch) -> None:
 
     try:
         examined = examination.examine(job, watch)
-        job.report(findings=job.findings | findings.findings_of(examined))
+        trials = with_trials(job.findings.get("trials", []), findings.trials_of(examined))
+        found = findings.findings_of(examined) | {"trials": trials}
+        job.report(findings=job.findings | found)
         if not job.extractor:
             job.report(state=Import.State.CHOOSING, step="")
             watch.note("Choose the features to go on.")

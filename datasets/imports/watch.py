@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from datasets.extractors.base import Cancelled, Progress
 from datasets.models import Import
@@ -53,6 +54,23 @@ class Watch:
         self._look_for_cancel()
         if self._is_cancelled:
             raise Cancelled("The import was cancelled.")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stretch of an import's progress, from 0 to 1."""
+
+    start: float
+    stop: float
+
+    def at(self, share: float) -> float:
+        return self.start + share * (self.stop - self.start)
+
+
+def parts(start: float, stop: float, count: int) -> list[Part]:
+    """The stretch from start to stop in equal parts."""
+    whole = Part(start, stop)
+    return [Part(whole.at(i / count), whole.at((i + 1) / count)) for i in range(count)]
 
 
 def spread(progress: Progress, parts: int) -> Progress:

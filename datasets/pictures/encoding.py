@@ -19,8 +19,10 @@ import numpy as np
 from PIL import Image, ImageCms, UnidentifiedImageError
 
 from datasets.errors import BadImage, too_long
+from datasets.remedy import NO_REMEDY, Remedy
 
 from .duplicates import perceptual_hash
+from .remedies import cropped, cropped_size, treated
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 SMALLEST_SIDE = 64
@@ -73,6 +75,8 @@ class Original:
     """as a viewer shows it, after the orientation of its metadata"""
     byte_count: int
     format: str
+    aspect: float
+    """width over height of the part that is shown"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Undecodable(Exception):
     """A decoder gave up on a file, or on a part of it."""
 
 
-def prepare(data: bytes, name: str) -> PreparedImage:
+def prepare(data: bytes, name: str, remedy: Remedy = NO_REMEDY) -> PreparedImage:
     """Decodes and re-encodes one image, or raises `BadImage`. The same bytes give the same result."""
     _check_bytes(data, name)
     with _refusing(name), warnings.catch_warnings():
@@ -99,7 +103,7 @@ def prepare(data: bytes, name: str) -> PreparedImage:
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         with _opened(data, name) as image:
-            return _prepared(image, data)
+            return _prepared(image, data, name, remedy)
 
 
 def padded(content: bytes, size: int) -> bytes:
@@ -208,21 +212,35 @@ def _too_many_pixels(name: str, megapixels: str) -> BadImage:
 # Pixels
 
 
-def _prepared(image: Image.Image, data: bytes) -> PreparedImage:
+def _prepared(image: Image.Image, data: bytes, name: str, remedy: Remedy) -> PreparedImage:
     size = image.size
     # A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing.
-    image.draft(image.mode, (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
+    side = round(2 * LONGEST_SIDE / remedy.kept_share)
+    image.draft(image.mode, (side, side))
     image.load()
     orientation = _orientation(image)
     width, height = reversed(size) if orientation > 4 else size
+    shown = _checked_crop((width, height), name, remedy)
     pixels = _upright(_flattened(image), orientation)
-    canvas = _canvas(pixels, image.info.get("icc_profile"))
+    canvas = treated(_canvas(cropped(pixels, remedy), image.info.get("icc_profile")), remedy)
     return PreparedImage(
         content=_encoded(canvas),
         pixel_hash=_pixel_hash(pixels.convert("RGB")),
         perceptual_hash=perceptual_hash(canvas),
-        original=Original(width, height, byte_count=len(data), format=_format(image)),
+        original=Original(width, height, len(data), _format(image), shown[0] / shown[1]),
     )
+
+
+def _checked_crop(size: tuple[int, int], name: str, remedy: Remedy) -> tuple[int, int]:
+    """What is left of the original, if that is enough to be looked at."""
+    width, height = cropped_size(size, remedy)
+    if min(width, height) < SMALLEST_SIDE:
+        raise BadImage(
+            file=name,
+            reason=f"The crop leaves {width}×{height} pixels; each side needs {SMALLEST_SIDE}.",
+            remedy="Crop less, or remove it.",
+        )
+    return width, height
 
 
 def _format(image: Image.Image) -> str:

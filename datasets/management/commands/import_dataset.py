@@ -1,6 +1,7 @@
 """Imports a data set from the command line, exactly as the admin does."""
 
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from datasets.imports import services
 from datasets.models import Import
+from datasets.remedy import Remedy
+from datasets.trials import trial_table
 
 
 class Command(BaseCommand):
@@ -38,6 +41,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skip-bad", action="store_true", help="leave out images that cannot be read"
         )
+        add_remedy_arguments(parser)
         parser.add_argument("--seed", type=whole_number, help="for the split (default: random)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,6 +55,7 @@ class Command(BaseCommand):
             duplicates=options["duplicates"],
             skips_bad_images=options["skip_bad"],
             evaluation_per_class=options["evaluation_per_class"],
+            **remedy_fields(options),
         )
         if options["seed"] is not None:
             job.seed = options["seed"]
@@ -66,6 +71,8 @@ class Command(BaseCommand):
             self.stdout.write(describe(row))
         for warning in job.findings["warnings"]:
             self.stdout.write(warning)
+        for line in compared(job.findings["trials"]):
+            self.stdout.write(line)
         self.stdout.write(f"Data set: {job.dataset}")
 
     def run(self, job: Import) -> None:
@@ -78,10 +85,55 @@ class Command(BaseCommand):
             ) from interruption
 
 
+def add_remedy_arguments(parser: ArgumentParser) -> None:
+    remedies = parser.add_argument_group("remedies for shortcuts, applied to every image alike")
+    remedies.add_argument(
+        "--crop",
+        type=whole_number,
+        nargs=4,
+        metavar=("LEFT", "TOP", "RIGHT", "BOTTOM"),
+        default=[0, 0, 0, 0],
+        help="cut off these per cent of the width and height",
+    )
+    remedies.add_argument("--square", action="store_true", help="crop to a square in the middle")
+    remedies.add_argument("--border", choices=["mask", "blur"], default="")
+    remedies.add_argument(
+        "--border-width", type=whole_number, default=10, metavar="PERCENT", help="(default: 10)"
+    )
+    remedies.add_argument(
+        "--equalise", action="store_true", help="give all images one brightness and contrast"
+    )
+
+
+def remedy_fields(options: dict[str, Any]) -> dict[str, Any]:
+    left, top, right, bottom = options["crop"]
+    remedy = Remedy(
+        left,
+        top,
+        right,
+        bottom,
+        crops_to_square=options["square"],
+        border=options["border"],
+        border_width=options["border_width"],
+        equalises_brightness=options["equalise"],
+    )
+    return remedy.as_json()
+
+
 def whole_number(text: str) -> int:
     if not text.isdecimal():
         raise ArgumentTypeError("write a whole number, 0 or greater")
     return int(text)
+
+
+def compared(trials: list[dict[str, Any]]) -> Iterator[str]:
+    """The numbers before and after a remedy, if there was one."""
+    table = trial_table(trials)
+    if table and len(trials) > 1:
+        yield "Images " + "; then ".join(table["remedies"]) + ":"
+        for row in table["rows"]:
+            shares = (f"{100 * cell['mean']:.1f} %" if cell else "–" for cell in row["cells"])
+            yield f"  {row['title']}: {' → '.join(shares)}"
 
 
 def describe(row: dict[str, Any]) -> str:

@@ -78,7 +78,8 @@ def facts_with(**planted):
             "byte_count": int(width * height * rng.uniform(0.1, 0.5)),
             "format": str(rng.choice(["JPEG", "PNG"])),
         }
-        facts.append(Original(**fact | (planted if label > 0 else {})))
+        fact |= planted if label > 0 else {}
+        facts.append(Original(**fact, aspect=fact["width"] / fact["height"]))
     return facts
 
 
@@ -131,7 +132,7 @@ def test_a_planted_fact_of_the_original_is_found(planted, cue):
 
 def test_a_class_in_the_middle_of_a_cue_is_found():
     facts = [
-        Original(width, 600, 100_000, "JPEG")
+        Original(width, 600, 100_000, "JPEG", width / 600)
         for width in np.where(LABELS > 0, 600, np.tile([300, 300, 1200, 1200], 30))
     ]
     assert "shape" in telling(measure_cues(cues_with(), facts, LABELS))
@@ -143,6 +144,14 @@ def test_a_report_knows_which_images_a_cue_is_right_about():
     assert set(report.right) == set(by_name)
     for name, right in report.right.items():
         assert right.mean() == pytest.approx(by_name[name].mean)
+
+
+def test_what_nobody_can_see_is_no_cue():
+    cues = cues_with().copy()
+    cues[:, 26] = 128 + 0.05 * LABELS
+    assert "brightness" not in telling(measure_cues(cues, None, LABELS))
+    cues[:, 26] = 128 + 5 * LABELS
+    assert "brightness" in telling(measure_cues(cues, None, LABELS))
 
 
 def test_the_most_telling_cue_comes_first():
@@ -191,7 +200,7 @@ def test_the_smallest_images_have_cues_too(shape):
 
 def test_every_cue_of_a_file_is_read():
     assert list(file_cues(facts_with())) == [cue.name for cue in FILE_CUES]
-    empty = file_cues([Original(0, 0, 0, "")])
+    empty = file_cues([Original(0, 0, 0, "", 1.0)])
     assert all(np.isfinite(columns).all() for columns in empty.values())
 
 

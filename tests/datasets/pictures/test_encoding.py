@@ -402,7 +402,7 @@ def test_the_size_of_a_file_says_nothing_about_its_class():
 
 def test_the_facts_of_the_original_are_kept_for_the_shortcut_check():
     data = encoded(scene(18, 300, 200), "PNG")
-    assert prepare(data, "a.png").original == images.Original(300, 200, len(data), "PNG")
+    assert prepare(data, "a.png").original == images.Original(300, 200, len(data), "PNG", 1.5)
 
 
 def collected(*files):

@@ -1,0 +1,74 @@
+"""What is done to every image alike, so that something other than the concept no longer gives its class away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+# Per cent of the width or height that may be cut off on each side: a fifth stays.
+MOST_CUT = 40
+MOST_BORDER = 40
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """The fields of an import that say it; the values of a new one change nothing."""
+
+    crop_left: int = 0
+    """per cent of the width"""
+    crop_top: int = 0
+    """per cent of the height"""
+    crop_right: int = 0
+    crop_bottom: int = 0
+    crops_to_square: bool = False
+    border: str = ""
+    """"mask", "blur" or nothing"""
+    border_width: int = 10
+    """per cent of the width at the sides, of the height at the top and the bottom"""
+    equalises_brightness: bool = False
+
+    def __bool__(self) -> bool:
+        return any(self._parts())
+
+    def __str__(self) -> str:
+        """Words that follow “the images were”."""
+        return ", ".join(self._parts()) or "used as they are"
+
+    @property
+    def key(self) -> str:
+        """A name for files: the same for the same pictures."""
+        values = asdict(self if self.border else Remedy(**asdict(self) | {"border_width": 0}))
+        return "-".join(str(int(v) if isinstance(v, bool) else v or 0) for v in values.values())
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def kept_share(self) -> float:
+        """The smaller of the shares of width and height that the crop leaves."""
+        width = 100 - self.crop_left - self.crop_right
+        height = 100 - self.crop_top - self.crop_bottom
+        return min(width, height) / 100
+
+    def _parts(self) -> Iterator[str]:
+        cuts = {
+            "left": self.crop_left,
+            "top": self.crop_top,
+            "right": self.crop_right,
+            "bottom": self.crop_bottom,
+        }
+        if any(cuts.values()):
+            sides = " and ".join(f"{cut} % at the {side}" for side, cut in cuts.items() if cut)
+            yield f"cropped by {sides}"
+        if self.crops_to_square:
+            yield "cropped to a square in the middle"
+        if self.border:
+            word = "masked" if self.border == "mask" else "blurred"
+            yield f"{word} along a border of {self.border_width} %"
+        if self.equalises_brightness:
+            yield "brought to the same brightness and contrast"
+
+
+NO_REMEDY = Remedy()
+REMEDY_FIELDS = tuple(field.name for field in fields(Remedy))
