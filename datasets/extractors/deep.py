@@ -37,7 +37,9 @@ class DeepExtractor(base.Extractor):
 
     name = "deep"
     title = "Deep features (ImageNet)"
-    description = "the activations of a network trained on ImageNet, on their 110 principal components"
+    description = (
+        "the activations of a network trained on ImageNet, on their 110 principal components"
+    )
     kind = "deep"
     fitted = FittedDeep
 
