@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Q, QuerySet
-from django.http import FileResponse, Http404, HttpRequest
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path
 
@@ -15,6 +15,7 @@ from studies import audit
 from studies.models import AuditEntry, Dataset, Example
 from studies.read_only import ReadOnly
 
+from .classes import classes_page
 from .pages import PageAdmin
 
 
@@ -48,8 +49,7 @@ class DatasetAdmin(ReadOnly, PageAdmin):
         has_right = admin.ModelAdmin.has_delete_permission(self, request, obj)
         if obj is None or not has_right:
             return has_right
-        is_own = request.user.is_superuser or obj.owner_id == request.user.pk
-        return is_own and not obj.studies.exists()
+        return self.is_own(request, obj) and not obj.studies.exists()
 
     def delete_model(self, request: HttpRequest, obj: Dataset) -> None:
         name = str(obj)
@@ -61,7 +61,26 @@ class DatasetAdmin(ReadOnly, PageAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         image = self.admin_site.admin_view(self.image)
-        return [path("images/<str:key>", image, name="example_image"), *super().get_urls()]
+        classes = self.admin_site.admin_view(self.classes_page)
+        return [
+            path("images/<str:key>", image, name="example_image"),
+            path("<int:pk>/classes/", classes, name="dataset_classes"),
+            *super().get_urls(),
+        ]
+
+    def classes_page(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """What workers read and see of the classes; whoever may delete the data set may change it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        dataset = get_object_or_404(Dataset.objects.visible_to(request.user), pk=pk)
+        may_edit = self.is_own(request, dataset)
+        if request.method == "POST" and not may_edit:
+            raise PermissionDenied
+        context = self.admin_site.each_context(request)
+        return classes_page(request, dataset, context, may_edit=may_edit)
+
+    def is_own(self, request: HttpRequest, dataset: Dataset) -> bool:
+        return bool(request.user.is_superuser or dataset.owner_id == request.user.pk)
 
     def image(self, request: HttpRequest, key: str) -> FileResponse:
         """An image of a data set that one may see."""

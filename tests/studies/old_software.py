@@ -18,7 +18,6 @@ BEFORE = [
 ]
 STEPS, ANSWERED, ITEMS = 8, 5, 6
 SETTINGS = SHORT | {"short_steps": STEPS, "learning_rate": 0.1, "attention_checks": 1}
-LATER_SETTINGS = {"shows_references"}
 INSIGHT = {
     "map": {"label": [-1, 1], "pool_index": [0, 1], "x": [0.0, 1.0], "y": [0.0, 1.0]},
     "hardest": [{"pool_index": 0, "label": -1, "probability": 0.9}],
@@ -70,9 +69,9 @@ class OldSoftware:
             title="Old", slug="old", dataset=self.dataset, state="open", consent="Yes?", seed=11, arms="jedi",
             **SETTINGS,
         )  # fmt: skip
-        values = {
-            name: getattr(study, name) for name in Study.CONFIGURATION if name not in LATER_SETTINGS
-        }
+        # Those that came later are unknown to the study of that time.
+        known = [name for name in Study.CONFIGURATION if hasattr(study, name)]
+        values = {name: getattr(study, name) for name in known}
         dataset = {"key": self.dataset.key, "name": "Cats", "version": 1}
         configuration = values | {"dataset": dataset}
         study.current_version = self.rows("studies.StudyVersion").create(
