@@ -15,6 +15,7 @@ set_password = auth.PasswordResetConfirmView.as_view(
 
 urlpatterns = [
     path("admin/first-password/<uidb64>/<token>/", set_password, name="first_password"),
+    path("admin/docs/", include("desk.documentation.urls")),
     path("admin/", admin.site.urls),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/", include("desk.api.urls")),

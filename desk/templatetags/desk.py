@@ -1,6 +1,6 @@
 """What the pages of the desk share: style sheets, the study's menu and parts with numbers of their own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import template
@@ -11,6 +11,9 @@ from django.utils.safestring import SafeString
 
 from analysis.charts.tables import Column, Table
 from desk import pages
+from desk.documentation.documents import DOCUMENTS, address_of, title_of
+from desk.home.lists import grouped
+from desk.home.next_steps import Progress, next_step
 from desk.models import Decision
 from desk.quality.behaviour import flags_by_person
 from studies.head_counts import with_counts
@@ -18,8 +21,9 @@ from studies.models import Participant, Study
 
 register = template.Library()
 
-# On the first page of the desk.
+# On the first page of the desk: studies, and documents.
 NEWEST = 8
+FIRST = 6
 
 
 @register.simple_block_tag
@@ -58,11 +62,32 @@ def studies_of(user: Any) -> dict[str, Any]:
     """The newest studies that a researcher may see, with the way to their pages."""
     visible = Study.objects.visible_to(user)
     newest = with_counts(visible.order_by("-pk"))[:NEWEST]
+    editable = set(Study.objects.editable_by(user).values_list("pk", flat=True))
+    may_change = user.has_perm("studies.change_study")
     return {
-        "rows": [{"study": study, "links": often_opened(study)} for study in newest],
+        "rows": [card(study, may_change and study.pk in editable) for study in newest],
         "total": visible.count(),
         "may_add": user.has_perms(["studies.add_study", "datasets.add_import"]),
     }
+
+
+def card(study: Any, may_edit: bool) -> dict[str, Any]:
+    progress = Progress(study, study.joined_count, study.done_count)
+    step = next_step(progress, may_edit=may_edit)
+    others = [link for link in often_opened(study) if link not in step.links]
+    return {"study": study, "next": step, "links": others}
+
+
+@register.inclusion_tag("admin/desk/home/_lists.html")
+def lists_of(app_list: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The admin's lists in the groups of the desk."""
+    return {"groups": grouped(app_list)}
+
+
+@register.inclusion_tag("admin/desk/home/_documents.html")
+def documents() -> dict[str, Any]:
+    """The documents that a researcher meets first."""
+    return {"rows": [(address_of(name), title_of(name)) for name in list(DOCUMENTS)[:FIRST]]}
 
 
 @register.inclusion_tag("admin/desk/quality/_box.html", takes_context=True)

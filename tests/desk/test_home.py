@@ -1,9 +1,14 @@
 """The first page of the desk: a researcher's studies with how they stand, and plain names for every list."""
 
+import re
+
 import pytest
 
+from desk.home.lists import grouped
+from desk.home.next_steps import STEPS
+from studies.models import Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
-from tests.people import browser_of, make_researcher, text_of
+from tests.people import browser_of, make_researcher, share, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +33,7 @@ def test_a_researcher_meets_their_own_studies_first(ada):
     text = page(ada)
     assert "Moths" in text and "Ferns" not in text
     assert "0 of 1 person has finished" in text
-    assert f'href="/admin/studies/study/{study.pk}/monitor/" aria-label="Monitor of Moths"' in text
+    assert f'href="/admin/studies/study/{study.pk}/monitor/"' in text
 
 
 def test_bots_and_previews_are_not_counted_on_the_first_page(ada):
@@ -48,10 +53,71 @@ def test_the_first_page_costs_the_same_with_many_studies(ada, django_assert_max_
     browser = browser_of(ada)
     for number in range(10):
         study_of(ada, f"Moths {number}")
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         text = browser.get("/admin/").content.decode()
     assert "Moths 9" in text and "Moths 1<" not in text
     assert "All 10 studies" in text
+
+
+# What to do next
+
+
+@pytest.mark.parametrize(
+    ("state", "people", "sentence", "first"),
+    [
+        ("draft", 0, "let bots rehearse it", "preview"),
+        ("pilot", 0, "Send the link to a few people", "share"),
+        ("open", 0, "Hand out the link.", "share"),
+        ("open", 1, "Watch how it goes.", "monitor"),
+        ("open", 2, "As many as you wanted have finished: close the study.", "monitor"),
+        ("paused", 1, "Open it again, or close it", "checks"),
+        ("closed", 0, "It ended without results.", "checks"),
+        ("closed", 2, "Decide about what was flagged, pay", "quality"),
+    ],
+)
+def test_every_study_says_what_to_do_next(ada, state, people, sentence, first):
+    study = study_of(ada, "Moths")
+    for _ in range(people):
+        make_participant(study)
+    Participant.objects.update(stage="done")
+    Study.objects.update(state=state, target_per_arm=2, arms="jedi")
+    step = page(ada).partition('class="own-next"')[2]
+    assert sentence in step
+    assert re.search(r'href="([^"]+)"', step)[1] == f"/admin/studies/study/{study.pk}/{first}/"
+
+
+def test_every_state_has_a_next_step():
+    assert set(STEPS) == set(Study.State.values)
+
+
+def test_who_may_only_read_is_offered_nothing_to_change(ada):
+    study = study_of(make_researcher("grace"), "Ferns")
+    share(study, ada)
+    step = page(ada).partition('class="own-next"')[2].partition("</div>")[0]
+    assert "Shared with you for reading." in step
+    assert "/results/" in step and "/checks/" not in step
+
+
+# Lists and documents
+
+
+def test_every_list_is_named_once(admin_user):
+    text = page(admin_user)
+    for name in ("Data sets", "Imports", "Studies", "Participants", "Users"):
+        assert len(re.findall(f">\\s*{name}\\s*</a>", text)) == 1, name
+    assert text.count("Data sets") == 1
+
+
+def test_a_list_that_no_group_names_is_not_lost():
+    model = {"object_name": "Weather", "name": "Weathers", "admin_url": "/w/", "add_url": None}
+    (group,) = grouped([{"models": [model]}])
+    assert (group["title"], group["rows"][0]["title"]) == ("Other", "Weathers")
+
+
+def test_the_first_page_leads_to_the_documentation(ada):
+    text = page(ada)
+    assert 'href="/admin/docs/researchers/"' in text
+    assert 'href="/admin/docs/"' in text
 
 
 def test_the_queue_of_the_server_is_no_business_of_researchers(admin_user):

@@ -146,6 +146,8 @@ ROWS = {
     "admin/password_change/done/": Row(ANY_STAFF),
     "admin/first-password/<uidb64>/<token>/": Row(everybody(IN), address="/admin/first-password/MQ/x-y/"),
     "admin/jsi18n/": Row(ANY_STAFF),
+    "admin/docs/": Row(ANY_STAFF),
+    "admin/docs/<slug:name>/": Row(ANY_STAFF, address="/admin/docs/researchers/"),
     # No form of ours completes what is typed.
     "admin/autocomplete/": Row(NOBODY),
     "admin/r/<path:content_type_id>/<path:object_id>/": Row(

@@ -1,0 +1,1 @@
+"""The documentation as pages of the desk, rendered from the files in `docs/`."""

@@ -1,0 +1,63 @@
+"""The documentation in the product: every file, as safe markup, with links that lead somewhere."""
+
+import re
+
+import pytest
+
+from desk.documentation.documents import DOCUMENTS, FOLDER, anchor_of, document, own_link
+from tests.people import browser_of, make_researcher, text_of
+
+
+def test_every_file_of_the_documentation_is_a_page():
+    assert {path.stem for path in FOLDER.glob("*.md")} == set(DOCUMENTS)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_of_a_document_leads_to_a_heading_that_is_there(name):
+    for href in re.findall(r'href="([^"]*)"', document(name).body):
+        if href.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = href.partition("#")
+        target = path.split("/")[3] if path else name
+        assert not anchor or f'id="{anchor}"' in document(target).body, href
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_keeps_to_the_content_security_policy(name):
+    assert not re.search(r"<script|<style|<[^>]+ style=|<[^>]+ on\w+=", document(name).body)
+
+
+def test_links_lead_to_pages_of_the_product_or_nowhere():
+    assert own_link("results.md#versions") == "/admin/docs/results/#versions"
+    assert own_link("#start") == "#start"
+    assert own_link("https://example.org/") == "https://example.org/"
+    assert own_link("../.env.example") is None
+
+
+def test_a_file_name_as_a_link_is_read_as_the_title():
+    assert (
+        '(<a href="/admin/docs/datasets/">From images to a data set</a>)'
+        in document("researchers").body
+    )
+
+
+@pytest.mark.parametrize(
+    ("heading", "anchor"),
+    [
+        ("The check list", "the-check-list"),
+        ("Learning rate (`learners/paper.py`)", "learning-rate-learnerspaperpy"),
+    ],
+)
+def test_anchors_are_those_of_the_files(heading, anchor):
+    assert anchor_of(heading) == anchor
+
+
+@pytest.mark.django_db
+def test_the_pages_list_and_show_the_documents():
+    browser = browser_of(make_researcher())
+    index = text_of(browser, "/admin/docs/")
+    assert all(f'href="/admin/docs/{name}/"' in index for name in DOCUMENTS)
+    page = text_of(browser, "/admin/docs/researchers/")
+    assert page.count("<h1>") == 1
+    assert "<table>" in page and 'id="payment"' in page
+    assert browser.get("/admin/docs/nothing/").status_code == 404
