@@ -147,11 +147,17 @@ class ImageClass(models.Model):
     @classmethod
     def numbered(cls, dataset: Dataset, names: Sequence[str]) -> list[ImageClass]:
         """Classes of these names, from 0, each in a colour of its own. Not yet written."""
-        colours = zip(names, CLASS_COLOURS, strict=False)
+        rows = zip(names, readable_names(names), CLASS_COLOURS, strict=False)
         return [
-            cls(dataset=dataset, index=index, name=name, display_name=name, colour=colour)
-            for index, (name, colour) in enumerate(colours)
+            cls(dataset=dataset, index=index, name=name, display_name=shown, colour=colour)
+            for index, (name, shown, colour) in enumerate(rows)
         ]
+
+
+def readable_names(names: Sequence[str]) -> Sequence[str]:
+    """Names of folders as people would write them, unless that makes two of them the same."""
+    shown = [" ".join(name.replace("_", " ").split()) or name for name in names]
+    return shown if len(set(shown)) == len(names) else names
 
 
 class Example(models.Model):

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from studies.models import ImageClass
+from studies.models.datasets import readable_names
 from teaching.references import references_of
 from tests.builders import make_dataset, make_participant, make_study
 from tests.people import browser_of, make_researcher
@@ -105,3 +106,12 @@ def test_only_the_owner_and_superusers_change_it(dataset):
     assert browser_of(ada).post(address(dataset), values(dataset, name_0="hers")).status_code == 302
     assert Client().get(address(dataset)).status_code == 302
     assert names(dataset) == ["hers", "domestic"]
+
+
+def test_names_of_folders_become_readable():
+    names = ["Pieris_brassicae", " pieris__napi_"]
+    assert readable_names(names) == ["Pieris brassicae", "pieris napi"]
+    assert readable_names(["a_b", "a b"]) == ["a_b", "a b"]
+    rows = ImageClass.numbered(make_dataset(), ["Pieris_rapae", "___"])
+    assert [row.name for row in rows] == ["Pieris_rapae", "___"]
+    assert [row.display_name for row in rows] == ["Pieris rapae", "___"]
