@@ -2,6 +2,7 @@
 
     python -m bench.engine                     every size
     python -m bench.engine --sizes 220 1000    some of them
+    python -m bench.engine --sizes             none: what more classes cost beside two
 
 Each size runs in a process of its own, so that its peak memory is its own. The pool is saved and
 loaded first, as a web process has it, and every step gets the whole history, as a stateless
@@ -31,18 +32,22 @@ import numpy as np
 from scipy import linalg
 
 from teaching.engine import (
+    TEACHERS,
     Choice,
     LearningRate,
+    OmniscientJEDI,
     Pool,
     PoolTooLarge,
     Shown,
     SimulatedLearner,
+    Teacher,
     Tracked,
     belief,
     make_teacher,
     suggest_learning_rate,
     teach,
 )
+from teaching.engine.classes import concept_vector
 from teaching.engine.pool import INVERSE_LIMIT
 from tests.teaching.engine import tracked_oracle
 
@@ -73,6 +78,9 @@ TRACKED_AIMS = {220: 5, 1_000: 6, 4_000: 15, 10_000: 25, 100_000: 250}
 TRACKED_BASELINE = (220, 1_000)
 # Times faster than the baseline, as bars: JEDI and EER.
 RATIOS = {220: (8, 4), 1_000: (30, 30), 4_000: (150, 150)}
+# What a step may cost with so many classes, in a pool of this size, beside one with two.
+CLASSES, CLASSES_POOL = 5, 1_000
+LARGEST_CLASS_RATIO = 3.0
 LARGEST_ERROR = 1e-8
 LARGEST_TRACKED_ERROR = 1e-9
 LARGEST_GROWTH = 1.2
@@ -93,12 +101,13 @@ def baseline_jedi(pool: Pool, affinity: np.ndarray, history: Sequence[Shown], et
     padded[n:, :n] = affinity[taught]
     padded[:n, n:] = affinity[:, taught]
     degrees = np.diag(padded.sum(axis=1))
-    labels = np.array([[newest[i] > 0, newest[i] < 0] for i in taught], dtype=float)
+    labels = np.array([[newest[i] == 1, newest[i] == 0] for i in taught], dtype=float)
     estimate = np.linalg.inv(degrees[:n, :n] - padded[:n, :n]) @ padded[:n, n:] @ labels
     p = np.clip(estimate[:, 0], 1e-6, 1 - 1e-6)
+    signs, target = 2 * pool.labels - 1, concept_vector(pool.target)
     momentum = np.zeros(pool.dimensions)
     for step in history:
-        y = pool.labels[step.example]
+        y = signs[step.example]
         f = 1 - step.p if y > 0 else step.p
         momentum = BETA * momentum - y * f * pool.features[step.example]
     window = math.floor(2 / (1 - BETA) + 0.5)
@@ -107,10 +116,10 @@ def baseline_jedi(pool: Pool, affinity: np.ndarray, history: Sequence[Shown], et
     for i in range(n):
         if i in recent:
             continue
-        x, y = pool.features[i], pool.labels[i]
+        x, y = pool.features[i], signs[i]
         f = 1 - p[i] if y > 0 else p[i]
         diversity = np.linalg.norm(y * f * x - BETA * momentum) ** 2
-        usefulness = math.log((1 / (1 - f)) / (1 + math.exp(-y * (pool.target @ x))))
+        usefulness = math.log((1 / (1 - f)) / (1 + math.exp(-y * (target @ x))))
         score = eta**2 * diversity - 2 * eta * usefulness
         if score < best_score:
             best, best_score = i, score
@@ -139,11 +148,16 @@ def baseline_eer(pool: Pool, affinity: np.ndarray, history: Sequence[Shown]) -> 
 # One size, in a process of its own.
 
 
-def made_pool(n: int) -> tuple[Pool, float]:
-    """A pool of two overlapping Gaussian classes, and the seconds that its set-up took."""
+def made_pool(n: int, k: int = 2) -> tuple[Pool, float]:
+    """A pool of overlapping Gaussian classes, two or more, and the seconds that its set-up took."""
     rng = np.random.default_rng(n)
     labels = np.where(rng.random(n) < 0.5, 1, -1)
-    features = rng.standard_normal((n, FEATURES)) + 0.15 * labels[:, None]
+    features = rng.standard_normal((n, FEATURES))
+    if k == 2:
+        features += 0.15 * labels[:, None]
+    else:
+        labels = rng.integers(0, k, n)
+        features += 0.2 * rng.standard_normal((k, FEATURES))[labels]
     started = time.perf_counter()
     pool = Pool(features - features.mean(axis=0), labels)
     if pool.n <= INVERSE_LIMIT:
@@ -157,7 +171,7 @@ def sessions(pool: Pool, name: str, rate: LearningRate) -> list[list[Shown]]:
     made = []
     for seed in range(SESSIONS):
         learner = SimulatedLearner(
-            np.zeros(pool.dimensions),
+            np.zeros((pool.class_count, pool.dimensions)),
             beta=BETA,
             learning_rate=rate,
             answers="bernoulli",
@@ -191,6 +205,37 @@ def measure(n: int) -> dict[str, Any]:
         made.save(Path(folder) / "pool")
         del made
         return {"n": n, "set_up_s": set_up} | measure_loaded(Pool.load(Path(folder) / "pool"))
+
+
+def measure_classes() -> dict[str, Any]:
+    """What a step with all answers given costs with many classes and with two, in turn, for each teacher."""
+    pools = {k: made_pool(CLASSES_POOL, k)[0] for k in (2, CLASSES)}
+    return {name: timed_by_classes(pools, name) for name in (*TEACHERS, "omniscient")}
+
+
+def timed_by_classes(pools: dict[int, Pool], name: str) -> dict[str, float]:
+    """Milliseconds with two classes and with many, each at its best over the same seconds."""
+    steps = {k: one_step(pool, name) for k, pool in pools.items()}
+    best = dict.fromkeys(steps, math.inf)
+    started = time.perf_counter()
+    while time.perf_counter() - started < SECONDS:
+        for k, step in steps.items():
+            began = time.perf_counter()
+            step()
+            best[k] = min(best[k], time.perf_counter() - began)
+    return {"two_ms": 1e3 * best[2], "many_ms": 1e3 * best[CLASSES]}
+
+
+def one_step(pool: Pool, name: str) -> Callable[[], Choice]:
+    rate = LearningRate(suggest_learning_rate(pool))
+    taught_by = "jedi" if name == "omniscient" else name
+    [history, *_] = sessions(pool, taught_by, rate)
+    if name == "omniscient":
+        learner = SimulatedLearner(pool.target, beta=BETA, learning_rate=rate)
+        teacher: Teacher = OmniscientJEDI(learner=learner, beta=BETA, learning_rate=rate)
+    else:
+        teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+    return lambda: teacher.choose(pool, history, np.random.default_rng(0))
 
 
 def measure_loaded(pool: Pool) -> dict[str, Any]:
@@ -279,9 +324,9 @@ def baseline_for(pool: Pool, name: str, rate: LearningRate) -> Callable[[list[Sh
 # The report.
 
 
-def run_apart(n: int) -> dict[str, Any]:
-    sys.stderr.write(f"\r{n} examples{' ' * 30}\n")
-    command = [sys.executable, "-m", "bench.engine", "--one", str(n)]
+def run_apart(what: str, *options: str) -> dict[str, Any]:
+    sys.stderr.write(f"\r{what}{' ' * 30}\n")
+    command = [sys.executable, "-m", "bench.engine", *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -312,6 +357,22 @@ def report(rows: list[dict[str, Any]]) -> bool:
         )
     print(f"\nTracked: all {STEPS} answers given.\n")
     return print_verdicts(rows)
+
+
+def report_classes(found: dict[str, dict[str, float]]) -> bool:
+    """Print what many classes cost beside two; True if every teacher stays within the bar."""
+    print(
+        f"\n{CLASSES} classes beside 2, a pool of {CLASSES_POOL:,}, {STEPS} answers, d = {FEATURES}; "
+        "best of many, in turn\n"
+    )
+    are_met = []
+    for name, row in found.items():
+        ratio = row["many_ms"] / row["two_ms"]
+        are_met.append(ratio <= LARGEST_CLASS_RATIO)
+        verdict = "pass" if are_met[-1] else "FAIL"
+        times = f"{row['two_ms']:.2f} ms and {row['many_ms']:.2f} ms"
+        print(f"{verdict}  {name}: {times}, {ratio:.2f}x, bar {LARGEST_CLASS_RATIO:g}x")
+    return all(are_met)
 
 
 def ratios_of(row: dict[str, Any]) -> tuple[float, float]:
@@ -360,14 +421,20 @@ def print_verdicts(rows: list[dict[str, Any]]) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="pools to measure")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="pools to measure")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--only-classes", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure(options.one)))
         return
-    rows = [run_apart(n) for n in options.sizes]
-    sys.exit(0 if report(rows) else 1)
+    if options.only_classes:
+        print(json.dumps(measure_classes()))
+        return
+    rows = [run_apart(f"{n} examples", "--one", str(n)) for n in options.sizes]
+    by_classes = run_apart(f"{CLASSES} classes", "--only-classes")
+    are_met = [not rows or report(rows), report_classes(by_classes)]
+    sys.exit(0 if all(are_met) else 1)
 
 
 if __name__ == "__main__":

@@ -92,11 +92,11 @@ class Bot:
 
     def classify(self, image: Json) -> tuple[str, float]:
         response = self.worker.respond(self.look(image))
-        return self.features.class_names[int(response.answer > 0)], response.response_ms
+        return self.features.class_names[response.answer], response.response_ms
 
     def learn(self, image: Json, class_name: str) -> None:
         label = self.features.class_names.index(class_name)
-        self.worker.learn(self.look(image), pools.signed(label))
+        self.worker.learn(self.look(image), label)
 
     def wait(self, milliseconds: float) -> None:
         if self.is_paced:

@@ -13,7 +13,7 @@ from studies.models import Dataset, Study
 from teaching import pools
 from teaching.assignment import teaching_length
 from teaching.engine import Pool, Population, SimulatedWorker, make_teacher, teach
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
 from teaching.services import learning_rate_of
 
 from .bots import NoFeatures
@@ -57,20 +57,19 @@ class SimulatedStudy:
 
     def evaluate(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
         rng, half = np.random.default_rng([*seed, 4]), self.study.evaluation_size // 2
-        drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:half] for y in (-1, 1)]
+        drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:half] for y in (0, 1)]
         shown = rng.permutation(np.concatenate(drawn))
         return [bool(right) for right in worker.answers(self.images[shown]) == self.labels[shown]]
 
 
-def evaluation_of(dataset: Dataset) -> tuple[FloatArray, FloatArray]:
-    """Features (m, d) and labels (m,) of the evaluation images."""
+def evaluation_of(dataset: Dataset) -> tuple[FloatArray, IntArray]:
+    """Features (m, d) and classes (m,) of the evaluation images."""
     features = pools.evaluation_features(dataset)
     if features is None:
         raise NoFeatures(dataset)
     labels = dict(dataset.examples.values_list("pk", "label"))
-    return np.array(list(features.values())), np.array(
-        [pools.signed(labels[pk]) for pk in features], dtype=float
-    )
+    numbers = [labels[pk] for pk in features]
+    return np.array(list(features.values())), np.array(numbers, dtype=np.intp)
 
 
 def measured_span(worker: SimulatedWorker, study: Study) -> float:

@@ -11,13 +11,14 @@ import numpy as np
 
 from evaluation.metrics import accuracy, first_seen
 from teaching import engine
+from teaching.engine.classes import likeliest
 
 from . import estimators_report
 from .conditions import SEPARATOR
 from .experiment import BadExperiment, ResultRow, Results
 from .features import Labelled
 from .humans import teaching_length
-from .kinds import KINDS, LearnerKind, Start, omniscient, probabilities
+from .kinds import KINDS, LearnerKind, Start, omniscient
 from .predictions import Predictions
 from .report import Section
 from .sessions import unique_examples
@@ -117,6 +118,6 @@ class Estimators(TaughtExperiment):
 
 
 def known(worker: engine.SimulatedWorker, examples: Labelled) -> float:
-    """The share of examples for which the learner's p is on the right side of ½: slips and doubts left out."""
-    p = probabilities(worker.learner, examples.features)
-    return float(np.mean((p >= 0.5) == (examples.labels > 0)))
+    """The share of examples of which the learner takes the true class for the likeliest: slips left out."""
+    said = likeliest(worker.learner.probabilities(examples.features))
+    return float(np.mean(said == examples.labels))

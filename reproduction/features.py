@@ -11,7 +11,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from teaching.engine import BadPool
 from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import class_numbers, likeliest
 
 from .experiment import BadExperiment
 
@@ -21,10 +23,10 @@ EVALUATION_PER_CLASS = 50
 
 @dataclass(frozen=True)
 class Labelled:
-    """Features (n, d) and labels (n,) in {−1, +1}."""
+    """Features (n, d) and labels (n,), the classes from 0."""
 
     features: FloatArray
-    labels: FloatArray
+    labels: IntArray
 
 
 @dataclass(frozen=True)
@@ -65,15 +67,16 @@ def divided(examples: Labelled, share: float, rng: np.random.Generator) -> Divid
     return Divided(teaching, evaluation)
 
 
-def drawn_from_each_class(labels: FloatArray, per_class: int, rng: np.random.Generator) -> IntArray:
+def drawn_from_each_class(labels: IntArray, per_class: int, rng: np.random.Generator) -> IntArray:
     """The places of up to so many random examples of each class."""
-    classes = [rng.permutation(np.flatnonzero(labels == label)) for label in (-1, 1)]
+    classes = [rng.permutation(np.flatnonzero(labels == label)) for label in np.unique(labels)]
     return np.concatenate([places[:per_class] for places in classes])
 
 
 def accuracy_of(concept: FloatArray, examples: Labelled) -> float:
-    """The share of examples on the right side of a concept; a tie counts as +1."""
-    return float(np.mean((examples.features @ concept >= 0) == (examples.labels > 0)))
+    """The share of examples that a concept (k, d) puts into their class."""
+    said = likeliest(examples.features @ concept.T)
+    return float(np.mean(said == examples.labels))
 
 
 def digest(path: Path) -> str:
@@ -102,6 +105,8 @@ def _read(path: Path, needed: Sequence[str]) -> dict[str, FloatArray]:
 def _labelled(path: Path, features: FloatArray, labels: FloatArray) -> Labelled:
     if features.ndim != 2 or labels.shape != (len(features),):
         raise BadExperiment(f"{path}: features are (n, d) and labels (n,), one for each row.")
-    if set(np.unique(labels)) != {-1.0, 1.0}:
-        raise BadExperiment(f"{path}: labels are −1 and +1, and both occur.")
-    return Labelled(features, labels)
+    try:
+        numbers, _ = class_numbers(labels, len(features))
+    except BadPool as error:
+        raise BadExperiment(f"{path}: {error}") from error
+    return Labelled(features, numbers)

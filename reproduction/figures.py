@@ -14,7 +14,7 @@ from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
 from analysis.charts.words import plain
 from analysis.stats import SampleSummary
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
 
 from .summaries import MeanCurve
 
@@ -157,7 +157,7 @@ def _line(place: int, curve: MeanCurve, across: AxisScale, upward: AxisScale) ->
 def phase_scatter(
     title: str,
     features: FloatArray,
-    labels: FloatArray,
+    labels: IntArray,
     chosen: Sequence[int],
     target: FloatArray,
     *,

@@ -32,13 +32,13 @@ def evaluation_set(dataset: Dataset) -> Labelled | None:
         return None
     labels = dict(dataset.examples.values_list("pk", "label"))
     rows = np.array(list(features.values()), dtype=np.float64)
-    return Labelled(rows, np.array([float(labels[key]) for key in features]))
+    return Labelled(rows, np.array([labels[key] for key in features], dtype=np.intp))
 
 
 def held_out(pool: Pool, seed: int) -> Divided:
     """A part of the pool as evaluation set, as many of each class, for data sets without one."""
     rng = np.random.default_rng(seed)
-    smaller = min(int((pool.labels == label).sum()) for label in (-1, 1))
+    smaller = int(np.bincount(pool.labels).min())
     per_class = min(EVALUATION_PER_CLASS, smaller // 2)
     places = drawn_from_each_class(pool.labels, per_class, rng)
     rest = np.setdiff1d(np.arange(pool.n), places)

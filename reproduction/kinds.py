@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from teaching.engine import Habits, LearningRate, OmniscientJEDI, Pool, SimulatedLearner, Teacher
 from teaching.engine.arrays import FloatArray
@@ -77,7 +76,7 @@ class LearnerKind:
 
     def chances(self, worker: SimulatedWorker, features: FloatArray) -> FloatArray:
         """How probably the worker says +1 to each of many examples (n, d), slips included, shape (n,)."""
-        p = probabilities(worker.learner, features)
+        p = worker.learner.probabilities(features)[:, 1]
         said = p if self.bernoulli else (p >= 0.5).astype(np.float64)
         return np.asarray(said + self.lapse * (1 - 2 * said))
 
@@ -85,17 +84,6 @@ class LearnerKind:
 def first_step(pool: Pool, rate: LearningRate) -> float:
     """The length of the step of a learner who knows nothing, by a typical example."""
     return float(0.5 * rate.initial * np.sqrt(pool.squared_norms.mean()))
-
-
-def probabilities(learner: Learner, features: FloatArray) -> FloatArray:
-    """p of many examples (n, d) at once, shape (n,)."""
-    if isinstance(learner, alternatives.PartialView):
-        return probabilities(learner.learner, features * learner.visible)
-    if isinstance(learner, alternatives.MemoryLearner):
-        return learner.probabilities(features)
-    if isinstance(learner, SimulatedLearner):
-        return np.asarray(expit(features @ learner.concept))
-    return np.array([learner.probability(x) for x in features])
 
 
 def omniscient(worker: SimulatedWorker, pool: Pool) -> tuple[Teacher, Pool]:
@@ -133,14 +121,21 @@ def _with_loss(kind: type[SimulatedLearner]) -> Callable[[SimulatedLearner, Star
 
 def _prototypes(learner: SimulatedLearner, start: Start) -> Learner:
     scale = float(start.pool.squared_norms.mean())
-    return alternatives.PrototypeLearner(start.pool.dimensions, scale=scale if scale > 0 else 1.0)
+    return alternatives.PrototypeLearner(
+        start.pool.dimensions, classes=start.pool.class_count, scale=scale if scale > 0 else 1.0
+    )
 
 
 def _exemplars(learner: SimulatedLearner, start: Start) -> Learner:
     # Of centred features, the mean squared distance of two examples is twice the mean square.
     apart = 2 * float(start.pool.squared_norms.mean())
     width = EXEMPLAR_WIDTH * apart if apart > 0 else 1.0
-    return alternatives.ExemplarLearner(start.pool.dimensions, width=width, decay=EXEMPLAR_DECAY)
+    return alternatives.ExemplarLearner(
+        start.pool.dimensions,
+        classes=start.pool.class_count,
+        width=width,
+        decay=EXEMPLAR_DECAY,
+    )
 
 
 KINDS = (

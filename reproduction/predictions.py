@@ -58,7 +58,7 @@ class Predictions:
 
     def believed(self, history: Sequence[Shown]) -> dict[str, FloatArray]:
         """P(+1) of every example by each estimator, (n,) each."""
-        past, labels = Past.read(history, self.pool.n), self.pool.labels
+        past, labels = Past.read(history, self.pool), self.pool.labels
         right = (past.answers == labels[past.examples]).sum()
         share = (right + 1) / (len(past) + 2)
         return {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from teaching.engine import Shown, SimulatedLearner
 from teaching.engine.arrays import FloatArray
 
@@ -23,8 +25,8 @@ class MeasuredLearner:
         self.curves: dict[str, list[float]] = {name: [] for name in measures}
         self._note()
 
-    def probability(self, x: FloatArray) -> float:
-        return self._learner.probability(x)
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        return self._learner.probabilities(features)
 
     def answer(self, x: FloatArray) -> int:
         return self._learner.answer(x)
@@ -37,6 +39,11 @@ class MeasuredLearner:
     def _note(self) -> None:
         for name, measure in self._measures.items():
             self.curves[name].append(round(measure(self._learner.concept), 6))
+
+
+def distance(concept: FloatArray, target: FloatArray) -> float:
+    """√2 ‖W − W*‖ of concepts (k, d), which is ‖w − w*‖ where there are two classes."""
+    return float(np.sqrt(2) * np.linalg.norm(concept - target))
 
 
 def curve_steps(steps: int) -> list[int]:

@@ -20,7 +20,7 @@ from .conditions import WINDOW, Condition, cell_of, split_cell, under_both_readi
 from .experiment import BadExperiment, Experiment, ResultRow, Results
 from .features import Divided, Labelled, accuracy_of, digest, divided, read_labelled
 from .report import Section
-from .sessions import MeasuredLearner, unique_examples
+from .sessions import MeasuredLearner, distance, unique_examples
 from .tasks import GAUSSIAN, TASKS
 
 BETAS = (0.368, 0.5, 0.75, 0.875, 0.999)
@@ -121,8 +121,8 @@ class Synthetic(Experiment):
         measured = MeasuredLearner(
             learner,
             {
-                "accuracy": lambda w: accuracy_of(w, examples.evaluation),
-                "distance": lambda w: float(np.linalg.norm(w - pool.target)),
+                "accuracy": lambda concept: accuracy_of(concept, examples.evaluation),
+                "distance": lambda concept: distance(concept, pool.target),
             },
         )
         history = engine.teach(
@@ -182,9 +182,10 @@ def _teacher(condition: Condition, rate: engine.LearningRate) -> engine.Teacher:
 
 def gaussian(rng: np.random.Generator, n: int = 2000, d: int = 10) -> Labelled:
     """Two classes about ∓0.6 in every feature, whose variances lie between 1 and 10."""
-    labels = np.repeat([-1.0, 1.0], n // 2)
+    labels = np.repeat([0, 1], n // 2)
     deviations = np.sqrt(rng.uniform(1, 10, d))
-    return Labelled(0.6 * labels[:, None] + deviations * rng.standard_normal((n, d)), labels)
+    centres = np.array([-0.6, 0.6])[labels, None]
+    return Labelled(centres + deviations * rng.standard_normal((n, d)), labels)
 
 
 def _archives(path: Path) -> list[Path]:

@@ -13,14 +13,22 @@ import numpy as np
 from scipy import sparse
 
 from teaching import engine
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import concept_vector
 
 from . import summaries
 from .conditions import PLAIN, READINGS, WINDOW, Condition, under_both_readings
 from .experiment import Experiment, ResultRow, Results
 from .figures import convergence_plot, phase_scatter
 from .report import Data, Figure, ReportTable, Section
-from .sessions import STRIDE, MeasuredLearner, curve_steps, expected_unique, unique_examples
+from .sessions import (
+    STRIDE,
+    MeasuredLearner,
+    curve_steps,
+    distance,
+    expected_unique,
+    unique_examples,
+)
 
 # The paper's mixtures: weight 2/3 with the first mean and covariance, 1/3 with the second.
 MEANS = {1: ((0.0, 8.0), (8.0, 0.0)), -1: ((-8.0, 0.0), (0.0, -8.0))}
@@ -63,7 +71,7 @@ class Toy(Experiment):
         start = np.random.default_rng([seed, 2]).standard_normal(2)
         learner = engine.SimulatedLearner(start, beta=condition.beta, learning_rate=rate)
         measured = MeasuredLearner(
-            learner, {"distance": lambda w: float(np.linalg.norm(w - pool.target))}
+            learner, {"distance": lambda concept: distance(concept, pool.target)}
         )
         history = engine.teach(
             _teacher(condition, learner, rate),
@@ -168,7 +176,7 @@ class Toy(Experiment):
                 pool.features,
                 pool.labels,
                 chosen,
-                pool.target,
+                concept_vector(pool.target),
                 stride=stride,
             ),
             f"The first seed: {len(set(chosen))} different examples.",
@@ -220,10 +228,10 @@ def mixture_pool(seed: int) -> engine.Pool:
     return engine.Pool(features, labels, affinity=sparse.csr_array((n, n), dtype=np.float64))
 
 
-def mixture(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+def mixture(rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
     """The paper's two mixtures in a random order: features (300, 2) and labels (300,)."""
     features = np.concatenate([_class(rng, means) for means in MEANS.values()])
-    labels = np.repeat([float(label) for label in MEANS], PER_CLASS)
+    labels = np.repeat(list(MEANS), PER_CLASS)
     order = rng.permutation(len(labels))
     return features[order], labels[order]
 

@@ -49,6 +49,7 @@ def _ceiling(dataset_id: int, key: str) -> Ceiling | None:
     from analysis.stats import wilson_interval
 
     from . import pools
+    from .engine.classes import likeliest
 
     dataset = Dataset.objects.get(pk=dataset_id, key=key)
     features = pools.evaluation_features(dataset)
@@ -56,8 +57,7 @@ def _ceiling(dataset_id: int, key: str) -> Ceiling | None:
         return None
     labels = dict(dataset.examples.values_list("pk", "label"))
     target = pools.load(dataset).pool.target
-    # A tie answers the second class, as everywhere.
-    right = sum(bool(row @ target >= 0) == bool(labels[pk]) for pk, row in features.items())
+    right = sum(int(likeliest(target @ row)) == labels[pk] for pk, row in features.items())
     interval = wilson_interval(right, len(features))
     if interval is None:
         return None

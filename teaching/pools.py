@@ -60,15 +60,10 @@ def evaluation_features(dataset: Dataset) -> dict[int, FloatArray] | None:
 def history(steps: Iterable[TeachingStep]) -> list[Shown]:
     """The answered steps as the engine reads them."""
     return [
-        Shown(example=_row(step.example), answer=signed(step.answer), p=step.probabilities[-1])
+        Shown(example=_row(step.example), answer=step.answer, p=step.probabilities)
         for step in steps
         if step.answer is not None
     ]
-
-
-def signed(label: int) -> int:
-    """A class number as the engine knows it: −1 or +1."""
-    return 2 * label - 1
 
 
 def _row(example: Example) -> int:

@@ -55,8 +55,8 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         is_random=choice.is_cold_start,
         is_first_showing=example_id not in seen
         and all(shown.example != choice.example for shown in history),
-        probabilities=[1 - choice.p, choice.p],
-        p=choice.p,
+        probabilities=list(choice.probabilities),
+        p=choice.p if len(choice.probabilities) == 2 else None,
         f=choice.f,
         score=choice.score,
         diversity=choice.diversity,
@@ -76,14 +76,9 @@ class ReplayedStep:
     @property
     def matches(self) -> bool:
         # The same machine gives the same bits; another BLAS may differ in the last ones.
-        pairs = zip(self.stored.probabilities, self.probabilities, strict=True)
+        pairs = zip(self.stored.probabilities, self.choice.probabilities, strict=True)
         same_beliefs = all(abs(then - now) <= 1e-9 for then, now in pairs)
         return self.stored.example.pool_index == self.choice.example and same_beliefs
-
-    @property
-    def probabilities(self) -> list[float]:
-        """What today's choice gives every class."""
-        return [1 - self.choice.p, self.choice.p]
 
 
 def replay(participant: Participant) -> list[ReplayedStep]:

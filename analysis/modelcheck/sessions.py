@@ -32,7 +32,7 @@ class TaughtSession:
 
     @property
     def labels(self) -> FloatArray:
-        return np.asarray(self.pool.labels[self.examples], dtype=np.float64)
+        return np.where(self.pool.labels[self.examples] > 0, 1.0, -1.0)
 
     @property
     def right(self) -> FloatArray:
@@ -72,6 +72,6 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             rate=learning_rate_of(study),
             pool=pools.load(study.dataset).pool,
             examples=np.array(examples, dtype=np.intp),
-            answers=np.array([pools.signed(answer) for answer in answers], dtype=np.float64),
+            answers=np.where(np.array(answers) > 0, 1.0, -1.0),
             p=np.array(p, dtype=np.float64),
         )

@@ -109,9 +109,10 @@ def insight_of(
     rows each row of the pool is, if the pool was shuffled since.
     """
     probabilities = accuracy.probabilities if order is None else accuracy.probabilities[order]
+    labels = signs(pool)
     graph = graph_health(pool)
-    counts = (int((pool.labels < 0).sum()), int((pool.labels > 0).sum()))
-    hard = hardest(pool.labels, probabilities)
+    counts = (int((labels < 0).sum()), int((labels > 0).sum()))
+    hard = hardest(labels, probabilities)
     summary = {key: value for key, value in asdict(accuracy).items() if key != "probabilities"}
     found = [
         *_warnings_about_examples(counts, classes),
@@ -123,12 +124,17 @@ def insight_of(
         counts=counts,
         accuracy=summary,
         hardest=hard,
-        ambiguous=most_ambiguous(pool.labels, probabilities),
+        ambiguous=most_ambiguous(labels, probabilities),
         map=map_of(pool),
         graph=graph,
         shortcuts=cues.as_json() if cues else None,
         warnings=found,
     )
+
+
+def signs(pool: Pool) -> FloatArray:
+    """The labels of a pool of two classes as −1 and +1, shape (n,)."""
+    return np.where(pool.labels > 0, 1.0, -1.0)
 
 
 def hardest(labels: FloatArray, probabilities: FloatArray, most: int = SHOWN) -> list[PoolExample]:
@@ -161,7 +167,7 @@ def map_of(pool: Pool) -> Map:
     layouts = {"components": component_layout(pool.features)[:POINTS]}
     if (by_graph := graph_layout(pool)) is not None:
         layouts["graph"] = by_graph[:POINTS]
-    labels = pool.labels[:POINTS]
+    labels = signs(pool)[:POINTS]
     scores = {
         name: neighbour_accuracy(layout, labels, VOTERS).mean if len(set(labels)) > 1 else 0
         for name, layout in layouts.items()

@@ -16,6 +16,7 @@ from scipy.special import expit
 from datasets.extractors import base
 from datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import concept_vector
 from teaching.engine.concept import ridge_logistic
 
 from .likeness import Fold, Likeness, LikenessCount, share
@@ -132,7 +133,8 @@ def fit_target(features: FloatArray, labels: npt.ArrayLike, penalty: float) -> F
     """
     n, d = features.shape
     ridge = np.append(np.full(d, penalty * n), 0.0)
-    return ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
+    found = ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
+    return concept_vector(found)
 
 
 def cross_validated_accuracy(

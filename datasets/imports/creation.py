@@ -74,7 +74,7 @@ def create_dataset(
     """
     order = np.random.default_rng(draft.seed).permutation(len(draft.teaching))
     teaching = [draft.teaching[row] for row in order]
-    labels = [pools.signed(image.label) for image in teaching]
+    labels = [image.label for image in teaching]
     frame = Frame.of(draft.features)
     target = None if draft.target is None else frame.target(draft.target)
     pool = Pool(frame.features(draft.features[order]), labels, target=target)

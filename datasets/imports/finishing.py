@@ -18,7 +18,6 @@ from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS, save
 from datasets.models import Import
 from studies.models import Dataset
-from teaching import pools
 from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray
 
@@ -86,7 +85,7 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
 
 def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
-    labels = [pools.signed(image.label) for image in draft.teaching]
+    labels = [1 if image.label else -1 for image in draft.teaching]
     accuracy = accuracy_of_features(draft.features, labels, with_likeness=True)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
     return partial(_insight, draft, accuracy, measure_cues(cues, None, labels), {})

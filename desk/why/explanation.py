@@ -77,7 +77,7 @@ class Reason:
     @cached_property
     def errors(self) -> FloatArray:
         """f of every image, (n,)."""
-        return error_probability(self.judgement.p, self.pool.labels)
+        return error_probability(self.judgement.probabilities, self.pool.labels)
 
     @property
     def window(self) -> int | None:
@@ -94,7 +94,7 @@ class Reason:
     def judged(self, example: int) -> JudgedImage:
         return JudgedImage(
             example=example,
-            label=int(self.pool.labels[example] > 0),
+            label=int(self.pool.labels[example]),
             p=float(self.judgement.p[example]),
             f=float(self.errors[example]),
             score=None if self.is_by_chance else float(self.judgement.scores[example]),
@@ -138,7 +138,7 @@ def reason_of(
     """What the participant's teacher makes of the pool after a history; `choice` if it is known already."""
     teacher = services.teacher_of(participant)
     pool = pools.load(participant.study_as_joined.dataset).pool
-    past = Past.read(history, pool.n)
+    past = Past.read(history, pool)
     choice = choice or services.choose(participant, history)
     judge = teacher.judge_cold if choice.is_cold_start else teacher.judge
     return Reason(teacher, pool, past, choice, judge(pool, past))

@@ -13,7 +13,9 @@ SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 
 
 def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:
-    """The sum of the values of each group 0 … count−1, shape (count,)."""
+    """The sums of values (n,) or (m, n) over each group 0 … count−1, shape (count,) or (m, count)."""
+    if values.ndim == 2:
+        return np.stack([sums_by(group, row, count) for row in values])
     return np.asarray(np.bincount(group, weights=values, minlength=count), dtype=np.float64)
 
 

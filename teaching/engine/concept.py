@@ -1,10 +1,11 @@
-"""The target concept w*: ridge logistic regression on the pool itself."""
+"""The target concept W*: ridge logistic regression on the pool itself."""
 
 import numpy as np
+import numpy.typing as npt
 from scipy import linalg
-from scipy.special import expit
 
-from .arrays import FloatArray
+from .arrays import FloatArray, IntArray
+from .classes import class_numbers, contrasts, one_hot
 from .errors import BadPool
 
 # λ = 0.001·n: weak enough to classify well, strong enough to keep ‖w*‖ finite when a
@@ -23,21 +24,34 @@ UNSETTLED = (
 
 
 def ridge_logistic(
-    features: FloatArray, labels: FloatArray, ridge: float | FloatArray | None = None
+    features: FloatArray, labels: npt.ArrayLike, ridge: float | FloatArray | None = None
 ) -> FloatArray:
-    """Minimise Σ log(1 + exp(−y wᵀx)) + ½ Σ λ_j w_j² over w; returns w* of shape (d,).
+    """Minimise Σ log 1/P_y + Σ λ_j ‖W_·j‖² over W, P = softmax(Wx); returns W* of shape (k, d).
 
-    `features` has shape (n, d), `labels` shape (n,) in {−1, +1}. `ridge` is λ: one number for
-    every feature alike, a constant one included, 0.001·n if left out; or one number per feature,
-    shape (d,), in which 0 lets a bias column go free (both classes must then be there).
+    `features` has shape (n, d), `labels` shape (n,): class numbers, or −1 and +1. `ridge` is λ: one
+    number for every feature alike, a constant one included, 0.001·n if left out; or one number per
+    feature, shape (d,), in which 0 lets a bias column go free. The rows of W* add up to 0; of two
+    classes it is (−w/2, +w/2), with w the minimum of Σ log(1 + exp(−y wᵀx)) + ½ Σ λ_j w_j².
     """
     n, d = features.shape
+    y, k = class_numbers(labels, n)
     given = RIDGE_PER_EXAMPLE * n if ridge is None else ridge
     penalty: FloatArray = np.broadcast_to(np.asarray(given, dtype=np.float64), (d,))
-    return _newton(features, labels, penalty) if d <= n else _wide(features, labels, penalty)
+    found = _newton(features, y, penalty, k) if d <= n else _wide(features, y, penalty, k)
+    return np.asarray(contrasts(k) @ found)
 
 
-def _wide(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> FloatArray:
+def losses_of(logits: FloatArray, labels: IntArray) -> FloatArray:
+    """log 1/P_y, shape (n,), from logits (k, n) and class numbers (n,)."""
+    return np.asarray(np.logaddexp.reduce(_beyond(logits, labels), axis=0))
+
+
+def _beyond(logits: FloatArray, labels: IntArray) -> FloatArray:
+    """How much larger each logit is than that of the true class, (k, n)."""
+    return np.asarray(logits - logits[labels, np.arange(labels.size)])
+
+
+def _wide(features: FloatArray, labels: IntArray, penalty: FloatArray, k: int) -> FloatArray:
     """The same minimum where features outnumber examples.
 
     It lies in the span of the rows, once λ_j is taken into the length of feature j, so n
@@ -48,37 +62,59 @@ def _wide(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> Floa
     basis, coordinates = linalg.qr((features[:, bound] / lengths).T, mode="economic")
     reduced = np.column_stack([coordinates.T, features[:, ~bound]])
     rank = len(coordinates)
-    found = _newton(reduced, labels, np.repeat([1.0, 0.0], [rank, reduced.shape[1] - rank]))
-    concept = np.empty(len(penalty))
-    concept[bound] = basis @ found[:rank] / lengths
-    concept[~bound] = found[rank:]
+    weights = np.repeat([1.0, 0.0], [rank, reduced.shape[1] - rank])
+    found = _newton(reduced, labels, weights, k)
+    concept = np.empty((k - 1, len(penalty)))
+    concept[:, bound] = found[:, :rank] @ basis.T / lengths
+    concept[:, ~bound] = found[:, rank:]
     return concept
 
 
-def _newton(features: FloatArray, labels: FloatArray, penalty: FloatArray) -> FloatArray:
-    d = features.shape[1]
-    concept = np.zeros(d)
+def _newton(features: FloatArray, labels: IntArray, penalty: FloatArray, k: int) -> FloatArray:
+    """Θ, shape (k−1, d), with W = BΘ and B the contrasts: the penalty on it is ½ Σ λ_j ‖Θ_·j‖²."""
+    basis, truth = contrasts(k), one_hot(labels, k).T
+    concept = np.zeros((k - 1, features.shape[1]))
     for _ in range(STEPS):
-        margins = labels * (features @ concept)
-        f = expit(-margins)
-        loss = _loss(margins, penalty, concept)
-        gradient = penalty * concept - features.T @ (labels * f)
-        hessian = features.T @ (features * (f * (1 - f))[:, None])
-        hessian.flat[:: d + 1] += penalty
-        direction = -_solved(hessian, gradient)
-        slope = float(gradient @ direction)
+        logits = basis @ (concept @ features.T)
+        beyond = _beyond(logits, labels)
+        losses = np.logaddexp.reduce(beyond, axis=0)
+        probabilities = np.exp(beyond - losses)
+        loss = float(losses.sum()) + _penalty(penalty, concept)
+        gradient = penalty * concept + (basis.T @ (probabilities - truth)) @ features
+        hessian = _hessian(features, probabilities, basis, penalty)
+        direction = -_solved(hessian, gradient.ravel()).reshape(concept.shape)
+        slope = float(np.vdot(gradient, direction))
         if -slope <= SETTLED * loss:
             return np.asarray(concept + direction)
         length = 1.0
-        along = labels * (features @ direction)
+        along = basis @ (direction @ features.T)
         # Halve the step until it keeps a share of the decrease that it promised.
         while (
-            _loss(margins + length * along, penalty, concept + length * direction)
+            float(losses_of(logits + length * along, labels).sum())
+            + _penalty(penalty, concept + length * direction)
             > loss + 1e-4 * length * slope
         ):
             length /= 2
         concept = concept + length * direction
     raise BadPool(UNSETTLED)
+
+
+def _hessian(
+    features: FloatArray, probabilities: FloatArray, basis: FloatArray, penalty: FloatArray
+) -> FloatArray:
+    """The second derivatives by the entries of Θ, row after row; ((k−1)d, (k−1)d)."""
+    m, d = basis.shape[1], features.shape[1]
+    # From the mean of each contrast, so that nothing cancels where P is next to 0 or 1.
+    apart = basis.T[:, :, None] - (basis.T @ probabilities)[:, None]
+    weighted = probabilities * apart
+    hessian = np.empty((m, d, m, d))
+    for a in range(m):
+        for b in range(a + 1):
+            weights = (weighted[a] * apart[b]).sum(axis=0)
+            hessian[a, :, b] = hessian[b, :, a] = features.T @ (features * weights[:, None])
+    square = hessian.reshape(m * d, m * d)
+    square.flat[:: m * d + 1] += np.tile(penalty, m)
+    return square
 
 
 def _solved(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
@@ -94,5 +130,5 @@ def _solved(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
     return np.asarray(scale * step)
 
 
-def _loss(margins: FloatArray, penalty: FloatArray, concept: FloatArray) -> float:
-    return float(np.logaddexp(0, -margins).sum() + (penalty * concept) @ concept / 2)
+def _penalty(penalty: FloatArray, concept: FloatArray) -> float:
+    return float(np.vdot(penalty * concept, concept)) / 2

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, logit, logsumexp
 
-from .arrays import BoolArray, FloatArray, squared_distances
+from .arrays import FloatArray, squared_distances
+from .classes import one_hot, softmax
 from .errors import BadSetting
 from .history import Past
 from .pool import Pool
@@ -44,16 +45,18 @@ class ExemplarAssumptions:
 
 @dataclass(frozen=True)
 class ExemplarModels:
-    """The k models of exemplar learners, after a history.
+    """The m models of exemplar learners, after a history.
 
-    `widths` and `decays` (k,); `shown` (t−1, d) and `is_plus` (t−1,) are what they remember;
-    `log_likelihoods` (k, t): of all answers before each step, the one to come included.
+    `widths` and `decays` (m,); `shown` (t−1, d) and `truth` (t−1, k), one-hot, are what they remember;
+    `chances` (m, t−1, k): what each model expected before each answer; `log_likelihoods` (m, t): of all
+    answers before each step, the one to come included.
     """
 
     widths: FloatArray
     decays: FloatArray
     shown: FloatArray
-    is_plus: BoolArray
+    truth: FloatArray
+    chances: FloatArray
     log_likelihoods: FloatArray
 
     @property
@@ -61,13 +64,20 @@ class ExemplarModels:
         """The log probability of all answers before each step, whichever model it is, shape (t,)."""
         return np.asarray(logsumexp(self.log_likelihoods, axis=0) - math.log(self.widths.size))
 
+    @property
+    def expected(self) -> FloatArray:
+        """What all models together expected before each answer, guesses included, shape (t−1, k)."""
+        before = self.log_likelihoods[:, :-1]
+        weights = np.exp(before - logsumexp(before, axis=0))
+        return np.asarray(np.einsum("mt,mtk->tk", weights, self.chances))
+
     def predict(self, pool: Pool) -> FloatArray:
-        """P(+1) of every example by the likeliest model, shape (n,)."""
+        """P of every example by the likeliest model, shape (n, k)."""
         best = int(np.argmax(self.log_likelihoods[:, -1]))
         squared = squared_distances(pool.features, self.shown)
         ages = np.arange(len(self.shown))[::-1]
         strengths = _strengths(squared, ages, self.widths[best], self.decays[best])
-        return _answers(strengths, self.is_plus)
+        return _answers(strengths, self.truth)
 
 
 def exemplar_models(
@@ -76,16 +86,17 @@ def exemplar_models(
     """Follow a history with the memories of each model; an answer is a guess with probability `guess`."""
     grid = np.meshgrid(assumed.widths, assumed.decays, indexing="ij")
     widths, decays = _distance(pool) * grid[0].ravel(), grid[1].ravel()
-    shown, is_plus = pool.features[past.examples], pool.labels[past.examples] > 0
+    k = pool.class_count
+    shown, truth = pool.features[past.examples], one_hot(pool.labels[past.examples], k)
     steps = np.arange(len(past))
     ages = steps[:, None] - 1 - steps
     squared = squared_distances(shown, shown)
     strengths = _strengths(squared, ages, widths[:, None, None], decays[:, None, None])
-    p = _answers(strengths, is_plus)
-    chances = guess / 2 + (1 - guess) * np.where(past.answers > 0, p, 1 - p)
+    chances = guess / k + (1 - guess) * _answers(strengths, truth)
+    said = chances[:, steps, past.answers]
     none_yet = np.zeros((widths.size, 1))
-    log_likelihoods = np.hstack([none_yet, np.cumsum(np.log(chances), axis=1)])
-    return ExemplarModels(widths, decays, shown, is_plus, log_likelihoods)
+    log_likelihoods = np.hstack([none_yet, np.cumsum(np.log(said), axis=1)])
+    return ExemplarModels(widths, decays, shown, truth, chances, log_likelihoods)
 
 
 def exemplar_probability(
@@ -105,12 +116,13 @@ def _strengths(
     return np.asarray(np.where(ages >= 0, similarity * decay ** np.maximum(ages, 0), 0.0))
 
 
-def _answers(strengths: FloatArray, is_plus: BoolArray) -> FloatArray:
-    """P(+1) from the strengths (…, t) of memories, as firm as answers are; ½ where nothing speaks."""
-    total = strengths.sum(axis=-1)
-    half = np.full_like(total, 0.5)
-    share = np.divide(strengths @ is_plus, total, out=half, where=total > 0)
-    return np.asarray(expit(FIRMNESS * logit(np.clip(share, 1 - SUREST, SUREST))))
+def _answers(strengths: FloatArray, truth: FloatArray) -> FloatArray:
+    """P (…, k) from the strengths (…, t) of memories, as firm as answers are; 1/k where nothing speaks."""
+    votes = strengths @ truth
+    total = votes.sum(axis=-1, keepdims=True)
+    alike = np.full_like(votes, 1 / truth.shape[-1])
+    shares = np.divide(votes, total, out=alike, where=total > 0)
+    return softmax(FIRMNESS * np.log(np.clip(shares, 1 - SUREST, SUREST)))
 
 
 def _distance(pool: Pool) -> float:

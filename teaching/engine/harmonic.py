@@ -4,26 +4,30 @@ The paper pads the graph: each taught example becomes an extra node that carries
 newest label and has the example's edges, while the example itself stays unlabelled so that it
 can be shown again. Eliminating the labelled nodes leaves one system over the pool,
 
-    (L + diag(r)) p = b,   r = A[:, o]·1,   b = A[:, o]·[label = +1],
+    (L + diag(r)) P_c = B_c,   r = A[:, o]·1,   B_c = A[:, o]·[answer = c],
 
-with o the distinct taught examples. A component without label mass (r = 0) has p = ½.
+with o the distinct taught examples: one factorisation for all classes c, and k−1 right-hand sides,
+because the P_c add up to 1. A component without label mass (r = 0) has P_c = 1/k.
 """
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 from scipy.sparse import linalg as sparse_linalg
 
 from .arrays import FloatArray, sums_by
+from .classes import completed, folded
 from .history import Past, Shown
 from .pool import INVERSE_LIMIT, Pool
 
 # A pool this small is factorised whole, faster than anything that exploits its structure.
 TINY_POOL = 256
-# Up to this many examples next to a label, the dense system over them is solved at once: faster
-# than the iteration, but its cost grows with the cube, and one label on a hub can double it.
+# Up to this many examples next to a label (of two classes), the dense system over them is solved at
+# once: faster than the iteration, but its cost grows with the cube, and one label on a hub can
+# double it.
 SMALL_SUPPORT = 200
 # Beyond this size that first resort is left out: every step would read rows of the shared inverse
 # all over hundreds of megabytes, which a small server's page cache does not hold.
@@ -38,47 +42,59 @@ LAST_PATIENCE = 3_000
 # probabilities: a hundred times as much leaves errors above 1e-8 where far clusters hang on the
 # rest by single weak edges. In these units, weak components count as much as strong ones.
 TOLERANCE = 1e-12
+# Added to what is divided by: nothing beside any number that is left to reduce, and it keeps a
+# class that nobody named, which has none, at 0.
+NEXT_TO_NOTHING = float(np.finfo(np.float64).tiny)
 
 
 def belief(pool: Pool, history: Sequence[Shown]) -> FloatArray:
-    """p = P(the learner says +1) for every example, shape (n,), given the answers so far."""
-    return harmonic(pool, Past.read(history, pool.n))
+    """P(the learner says class 1) for every example, shape (n,), given the answers so far.
+
+    With more than two classes, the probabilities of all of them, shape (n, k).
+    """
+    return folded(harmonic(pool, Past.read(history, pool)))
 
 
 def harmonic(pool: Pool, past: Past) -> FloatArray:
-    """The harmonic p, shape (n,), after a checked history."""
-    mass, positive = _label_mass(pool, past)
+    """The harmonic probabilities of every class, shape (n, k), after a checked history."""
+    votes = _votes(pool, past)
+    mass = votes.sum(axis=0)
     if not mass.any():
-        return np.full(pool.n, 0.5)
-    p = _solved(pool, mass, positive)
-    np.minimum(np.maximum(p, 0.0, out=p), 1.0, out=p)
+        return np.full((pool.n, pool.class_count), 1 / pool.class_count)
+    probabilities = completed(_solved(pool, mass, votes[1:]).T)
     if pool.component_count > 1:
-        p[per_component(pool, mass) == 0] = 0.5
-    return p
+        probabilities[per_component(pool, mass) == 0] = 1 / pool.class_count
+    return probabilities
 
 
 def per_component(pool: Pool, values: FloatArray) -> FloatArray:
-    """The sum of values (n,) over the component of each example, shape (n,)."""
-    return sums_by(pool.components, values, pool.component_count)[pool.components]
+    """The sums of values (n,) or (m, n) over the component of each example, in the same shape."""
+    return sums_by(pool.components, values, pool.component_count)[..., pool.components]
 
 
-def _solved(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
-    """Solve (L + diag(r)) p = b where labels reach, by the method that suits pool and labels."""
+# From here on each row is one class: NumPy works along rows, of which there are few, and LAPACK
+# takes their transpose for columns.
+
+
+def _solved(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
+    """Solve (L + diag(r)) P = B, (m, n), where labels reach, by the method that suits pool and labels."""
     if pool.n <= TINY_POOL:
-        return _by_cholesky(pool, mass, positive)
-    if pool.n <= PAGED_LIMIT and np.count_nonzero(mass) <= SMALL_SUPPORT:
-        return _by_shared_inverse(pool, mass, positive)
+        return _by_cholesky(pool, mass, votes)
+    # One factorisation serves all classes, while the iteration works for each.
+    small = SMALL_SUPPORT * math.sqrt(len(votes))
+    if pool.n <= PAGED_LIMIT and np.count_nonzero(mass) <= small:
+        return _by_shared_inverse(pool, mass, votes)
     has_inverse = pool.n <= INVERSE_LIMIT
     patience = PATIENCE if has_inverse else LAST_PATIENCE
-    p = _by_conjugate_gradients(pool, mass, positive, patience)
-    if p is not None:
-        return p
+    solved = _by_conjugate_gradients(pool, mass, votes, patience)
+    if solved is not None:
+        return solved
     last_resort = _by_shared_inverse if has_inverse else _by_direct_solve
-    return last_resort(pool, mass, positive)
+    return last_resort(pool, mass, votes)
 
 
-def _label_mass(pool: Pool, past: Past) -> tuple[FloatArray, FloatArray]:
-    """r and b, shape (n,): the weight of all labelled neighbours, and of those labelled +1."""
+def _votes(pool: Pool, past: Past) -> FloatArray:
+    """B, shape (k, n): the weight of all neighbours that are labelled with each class."""
     # A is symmetric, so its rows serve as columns. They are read straight from its arrays:
     # slicing a sparse matrix costs more than the rest of a step in a small pool.
     indptr, indices, weights = pool.affinity.indptr, pool.affinity.indices, pool.affinity.data
@@ -86,14 +102,12 @@ def _label_mass(pool: Pool, past: Past) -> tuple[FloatArray, FloatArray]:
     counts = indptr[past.taught + 1] - starts
     before = np.cumsum(counts) - counts
     entries = np.repeat(starts - before, counts) + np.arange(counts.sum())
-    neighbours, links = indices[entries], weights[entries]
-    says_plus = np.repeat(past.newest > 0, counts)
-    mass = sums_by(neighbours, links, pool.n)
-    positive = sums_by(neighbours, links * says_plus, pool.n)
-    return mass, positive
+    places = np.repeat(past.newest * pool.n, counts) + indices[entries]
+    k = pool.class_count
+    return sums_by(places, weights[entries], k * pool.n).reshape(k, pool.n)
 
 
-def _by_cholesky(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
+def _by_cholesky(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     """Solve the dense system over the whole pool."""
     diagonal = pool.degrees + mass
     if pool.component_count > 1:
@@ -102,15 +116,15 @@ def _by_cholesky(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArr
     system = pool.negated_affinity.copy()
     system.flat[:: pool.n + 1] = diagonal
     # The lower triangle is a quarter faster than the upper one in the LAPACK that SciPy has.
-    _, p, failed = lapack.dposv(system.T, positive, lower=1, overwrite_a=1)
-    return _by_shared_inverse(pool, mass, positive) if failed else np.asarray(p)
+    _, solved, failed = lapack.dposv(system.T, votes.T, lower=1, overwrite_a=1)
+    return _by_shared_inverse(pool, mass, votes) if failed else np.asarray(solved.T)
 
 
-def _by_shared_inverse(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
+def _by_shared_inverse(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     """Solve on the support S of r alone.
 
-    With q = b − r∘p the system reads Lp = q, so p = α + H[:, S] q with one α per component.
-    On S this is (H_SS + diag(1/r)) q + α = b/r, and q sums to 0 on every component because
+    With Q = B − r∘P the system reads LP = Q, so P = α + H[:, S] Q with one α per component and
+    class. On S this is (H_SS + diag(1/r)) Q + α = B/r, and Q sums to 0 on every component because
     the rows of L do.
     """
     support = np.flatnonzero(mass)
@@ -118,23 +132,20 @@ def _by_shared_inverse(pool: Pool, mass: FloatArray, positive: FloatArray) -> Fl
     rows = pool.inverse.matrix[support]
     system = rows[:, support]
     system.flat[:: support.size + 1] += 1 / mass[support]
-    votes = positive[support] / mass[support]
-    sides = np.stack([votes, np.ones(support.size)])
+    sides = np.vstack([votes[:, support] / mass[support], np.ones(support.size)])
     # H is positive definite, and so is what a positive diagonal makes of it.
     _, solved, _ = lapack.dposv(system.T, sides.T, lower=1, overwrite_a=1, overwrite_b=1)
-    from_votes, from_ones = solved.T
-    votes_sum = sums_by(component, from_votes, pool.component_count)
-    ones_sum = sums_by(component, from_ones, pool.component_count)
-    level = np.divide(votes_sum, ones_sum, out=np.zeros(ones_sum.size), where=ones_sum != 0)
-    p = (from_votes - level[component] * from_ones) @ rows
-    p += level[pool.components]
-    return np.asarray(p)
+    from_votes, from_ones = solved.T[:-1], solved.T[-1]
+    sums = sums_by(component, solved.T, pool.component_count)
+    level = np.divide(sums[:-1], sums[-1], out=np.zeros_like(sums[:-1]), where=sums[-1] != 0)
+    flow = from_votes - level[:, component] * from_ones
+    return np.asarray(flow @ rows + level[:, pool.components])
 
 
 def _by_conjugate_gradients(
-    pool: Pool, mass: FloatArray, positive: FloatArray, patience: int
+    pool: Pool, mass: FloatArray, votes: FloatArray, patience: int
 ) -> FloatArray | None:
-    """Iterate on the sparse system; None if that does not settle.
+    """Iterate on the sparse system, for all classes side by side; None if that does not settle.
 
     The preconditioner is the diagonal plus one constant per component, which takes out what the
     diagonal cannot see: the level of a whole component, held in place by few labels.
@@ -142,54 +153,54 @@ def _by_conjugate_gradients(
     affinity = pool.affinity
     diagonal = pool.degrees + mass
     # Components without labels have no level and isolated examples no diagonal: they start at 0
-    # with no residual, and stay there.
+    # with no residual, and stay there. So does a class that nobody named.
     inverse_diagonal = _reciprocal(diagonal)
     level = _level(pool, mass)
 
-    p = np.zeros(pool.n) + level(positive)
-    residual = positive - diagonal * p
-    residual += np.asarray(affinity @ p)
+    solved = np.zeros(votes.shape) + level(votes)
+    residual = votes - diagonal * solved
+    residual += np.asarray(affinity @ solved.T).T
     step = residual * inverse_diagonal
     step += level(residual)
-    direction = step.copy()
-    energy = float(residual @ step)
+    direction, scaled = step.copy(), np.empty_like(step)
+    energy = np.vecdot(residual, step)
     for _ in range(patience):
-        if step @ step <= TOLERANCE**2:
-            return p
+        if np.vecdot(step, step).max() <= TOLERANCE**2:
+            return solved
         image = diagonal * direction
-        image -= np.asarray(affinity @ direction)
-        length = energy / float(direction @ image)
-        p = blas.daxpy(direction, p, a=length)
-        residual = blas.daxpy(image, residual, a=-length)
-        step = residual * inverse_diagonal
+        image -= np.asarray(affinity @ direction.T).T
+        length = (energy / (np.vecdot(direction, image) + NEXT_TO_NOTHING))[:, None]
+        solved += np.multiply(direction, length, out=scaled)
+        residual -= np.multiply(image, length, out=scaled)
+        np.multiply(residual, inverse_diagonal, out=step)
         step += level(residual)
-        energy, previous = float(residual @ step), energy
-        direction *= energy / previous
+        energy, previous = np.vecdot(residual, step), energy
+        direction *= (energy / (previous + NEXT_TO_NOTHING))[:, None]
         direction += step
     return None
 
 
-def _level(pool: Pool, mass: FloatArray) -> Callable[[FloatArray], FloatArray | float]:
-    """What a residual says about the level of each component: its sum over that of r."""
+def _level(pool: Pool, mass: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """What residuals (m, n) say about the level of each component: their sums over that of r."""
     if pool.component_count == 1:
         # A product with ones takes a third of the time of a sum.
         ones = np.ones(pool.n)
         total = float(ones @ mass)
-        return lambda values: float(ones @ values) / total
+        return lambda values: (values @ ones / total)[:, None]
     weights = _reciprocal(per_component(pool, mass))
     return lambda values: per_component(pool, values) * weights
 
 
 def _reciprocal(values: FloatArray) -> FloatArray:
     """1/values, and 0 where a value is 0."""
-    return np.divide(1.0, values, out=np.zeros(values.size), where=values > 0)
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
-def _by_direct_solve(pool: Pool, mass: FloatArray, positive: FloatArray) -> FloatArray:
+def _by_direct_solve(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     """Factorise the sparse system; the last resort."""
     reached = np.flatnonzero(per_component(pool, mass) > 0)
     system = sparse.diags_array(pool.degrees + mass) - pool.affinity
-    p = np.full(pool.n, 0.5)
+    solved = np.zeros(votes.shape)
     inside = sparse.csc_array(system.tocsr()[reached][:, reached])
-    p[reached] = sparse_linalg.spsolve(inside, positive[reached])
-    return p
+    solved[:, reached] = sparse_linalg.splu(inside).solve(votes[:, reached].T).T
+    return solved

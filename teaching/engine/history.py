@@ -7,57 +7,67 @@ from typing import Self
 import numpy as np
 
 from .arrays import BoolArray, FloatArray, IntArray
+from .classes import ROUNDED, unfolded
 from .errors import BadHistory
+from .pool import Pool
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """One step of a history.
 
-    `example` is an index into the pool, `answer` the label in {−1, +1} that the learner
-    gave, `p` the estimate that the `Choice` of this step carried, made before the answer.
+    `example` is an index into the pool, `answer` the class 0 … k−1 that the learner gave, `p` the
+    estimate that the `Choice` of this step carried, made before the answer: the probabilities of
+    all k classes. With two classes an answer may be −1 or +1 as well, and `p` the P(class 1) alone.
     """
 
     example: int
     answer: int
-    p: float
+    p: float | Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
     """A checked history as arrays.
 
-    `examples`, `answers` in {−1, +1} and `p` have one entry per step, shape (t−1,). `taught`
+    `examples`, `answers` (class numbers) and `probabilities` (t−1, k) have one row per step. `taught`
     lists the distinct examples in ascending order, shape (l,), and `newest` the last answer to
     each.
     """
 
     examples: IntArray
     answers: IntArray
-    p: FloatArray
+    probabilities: FloatArray
     taught: IntArray
     newest: IntArray
 
     @classmethod
-    def read(cls, history: Sequence[Shown], n: int) -> Self:
-        """Check a history against a pool of n examples."""
+    def read(cls, history: Sequence[Shown], pool: Pool) -> Self:
+        """Check a history against the pool from which it was taught."""
+        k = pool.class_count
         try:
-            examples = [step.example for step in history]
-            answers = [step.answer for step in history]
-            steps = _integers(examples), _integers(answers)
+            examples = _integers([step.example for step in history])
+            answers = _integers([step.answer for step in history])
             p = np.array([step.p for step in history], dtype=np.float64)
+            probabilities = unfolded(p, k) if history else np.empty((0, k))
         except (AttributeError, TypeError, ValueError) as error:
             raise BadHistory(
-                "A history is a sequence of Shown(example, answer, p): two whole numbers and a "
-                f"probability ({error})."
+                "A history is a sequence of Shown(example, answer, p): two whole numbers, and a "
+                f"probability or one for each class ({error})."
             ) from error
-        _refuse((steps[0] < 0) | (steps[0] >= n), f"shows an example outside 0 … {n - 1}")
-        _refuse(np.abs(steps[1]) != 1, "has an answer other than −1 and +1")
-        _refuse(~((p >= 0) & (p <= 1)), "has a p outside [0, 1]")
+        if k == 2:
+            answers = np.where(answers == -1, 0, answers)
+        _refuse((examples < 0) | (examples >= pool.n), f"shows an example outside 0 … {pool.n - 1}")
+        _refuse((answers < 0) | (answers >= k), f"has an answer that is no class 0 … {k - 1}")
+        outside = ~((probabilities >= 0) & (probabilities <= 1))
+        _refuse(np.asarray(outside.any(axis=1)), "has a p outside [0, 1]")
+        off = np.abs(probabilities.sum(axis=1) - 1)
+        _refuse(off > ROUNDED, "has probabilities that do not add up to 1")
         # A later answer to the same example takes the place of an earlier one.
-        newest = dict(zip(examples, answers, strict=True))
+        newest = dict(zip(examples.tolist(), answers.tolist(), strict=True))
         taught = sorted(newest)
-        return cls(*steps, p, _integers(taught), _integers([newest[i] for i in taught]))
+        last = _integers([newest[i] for i in taught])
+        return cls(examples, answers, probabilities, _integers(taught), last)
 
     def __len__(self) -> int:
         return self.examples.size

@@ -23,7 +23,10 @@ LOST_PIVOT = 1e-13
 
 @dataclass(frozen=True)
 class SharedInverse:
-    """`matrix` is H (n, n); `diagonal` its H_kk (n,); `label_sums` is H·y (n,)."""
+    """`matrix` is H (n, n); `diagonal` its H_kk (n,); `label_sums` is HY (n, k−1).
+
+    Y are the `label_contrasts` of the pool.
+    """
 
     matrix: FloatArray
     diagonal: FloatArray
@@ -34,9 +37,9 @@ def shared_inverse(
     affinity: SparseArray,
     degrees: FloatArray,
     components: IntArray,
-    labels: FloatArray,
+    label_contrasts: FloatArray,
 ) -> SharedInverse:
-    """Compute H for an affinity (n, n) with degrees, components and labels (n,)."""
+    """Compute H for an affinity (n, n) with degrees and components (n,), and contrasts (n, k−1)."""
     matrix = _grounded_laplacian(affinity, degrees, components)
     diagonal = matrix.diagonal().copy()
     factor, failed = lapack.dpotrf(matrix, lower=1, clean=0, overwrite_a=1)
@@ -48,7 +51,7 @@ def shared_inverse(
     matrix, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
     _mirror_lower_triangle(matrix)
     symmetric = matrix.T  # the same numbers, with rows that lie in one piece
-    parts = (symmetric, symmetric.diagonal().copy(), symmetric @ labels)
+    parts = (symmetric, symmetric.diagonal().copy(), symmetric @ label_contrasts)
     for part in parts:
         part.setflags(write=False)
     return SharedInverse(*parts)

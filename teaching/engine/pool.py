@@ -11,7 +11,8 @@ from scipy import sparse
 
 from . import storage
 from .arrays import FloatArray, IntArray, SparseArray
-from .concept import ridge_logistic
+from .classes import class_numbers, concept_matrix, of_class, one_hot
+from .concept import losses_of, ridge_logistic
 from .errors import BadPool, BadPoolFolder, PoolTooLarge
 from .graph import Graph, checked_affinity, components_of, neighbour_graph
 from .inverse import SharedInverse, shared_inverse
@@ -44,12 +45,12 @@ class Pool:
 
     features: FloatArray
     """(n, d)"""
-    labels: FloatArray
-    """(n,) in {−1, +1}"""
+    labels: IntArray
+    """(n,): the class of each example, 0 … k−1"""
     affinity: SparseArray
     """A, (n, n): symmetric, 0 or above, zero diagonal"""
     target: FloatArray
-    """w*, (d,)"""
+    """W*, (k, d), with rows that add up to 0"""
     components: IntArray
     """(n,): the number of each example's connected component, from 0"""
     bridges: IntArray
@@ -59,7 +60,7 @@ class Pool:
     squared_norms: FloatArray
     """(n,): ‖x‖²"""
     target_losses: FloatArray
-    """(n,): log(1 + exp(−y w*ᵀx))"""
+    """(n,): log 1/P*_y, the loss of the target concept"""
 
     def __init__(
         self,
@@ -67,19 +68,22 @@ class Pool:
         labels: npt.ArrayLike,
         affinity: npt.ArrayLike | SparseArray | None = None,
         target: npt.ArrayLike | None = None,
+        classes: int | None = None,
     ) -> None:
         """Set up a pool.
 
         features: (n, d) finite numbers, taken as they are. A bias is a constant column of the
         features and thereby an entry of the target; the pool adds none.
-        labels: (n,), each −1 or +1.
+        labels: (n,), class numbers 0 … k−1, each of them there; two classes may be −1 and +1.
         affinity: (n, n), dense or sparse, symmetric, 0 or above; a connected graph of nearest
         neighbours is built when it is left out.
-        target: w* of shape (d,); ridge logistic regression on the pool when left out.
+        target: W* of shape (k, d), or w* of shape (d,) for two classes; ridge logistic regression
+        on the pool when left out.
+        classes: k, one more than the largest label when left out.
         """
         x = _checked_features(features)
-        y = _checked_labels(labels, len(x))
-        concept = ridge_logistic(x, y) if target is None else _checked_target(target, x.shape[1])
+        y, k = class_numbers(labels, len(x), classes)
+        concept = ridge_logistic(x, y) if target is None else _checked_target(target, k, x.shape[1])
         if affinity is None:
             graph = neighbour_graph(x)
         else:
@@ -106,15 +110,28 @@ class Pool:
         """The number of features, d."""
         return int(self.features.shape[1])
 
+    @property
+    def class_count(self) -> int:
+        """The number of classes, k."""
+        return int(self.target.shape[0])
+
     @cached_property
     def component_count(self) -> int:
         """How many connected components the graph has."""
         return int(self.components.max()) + 1
 
     @cached_property
+    def label_contrasts(self) -> FloatArray:
+        """(n, k−1): in column c−1, 1 for the examples of class c and −1 for those of class 0."""
+        truth = one_hot(self.labels, self.class_count)
+        return truth[:, 1:] - truth[:, :1]
+
+    @cached_property
     def agreement(self) -> FloatArray:
-        """How much more an example is tied to its own class than to the other, shape (n,)."""
-        return np.asarray(self.labels * (self.affinity @ self.labels))
+        """How much more an example is tied to its own class than to any other on average, (n,)."""
+        k = self.class_count
+        own = of_class(np.asarray(self.affinity @ one_hot(self.labels, k)), self.labels)
+        return np.asarray(own - (self.degrees - own) / (k - 1))
 
     @cached_property
     def negated_affinity(self) -> FloatArray:
@@ -128,7 +145,7 @@ class Pool:
             raise PoolTooLarge(
                 f"The shared inverse serves pools of up to {INVERSE_LIMIT} examples, not {self.n}."
             )
-        return shared_inverse(self.affinity, self.degrees, self.components, self.labels)
+        return shared_inverse(self.affinity, self.degrees, self.components, self.label_contrasts)
 
     def save(self, folder: str | Path) -> None:
         """Write the pool with every precomputation to a new folder, whole or not at all."""
@@ -152,6 +169,7 @@ class Pool:
         arrays = storage.read(Path(folder))
         pool = cls.__new__(cls)
         try:
+            arrays = _with_class_numbers(arrays)
             affinity = _mapped_affinity(arrays)
             pool._adopt(affinity=affinity, **{name: arrays[name] for name in SAVED})
             if pool.n <= INVERSE_LIMIT:
@@ -173,6 +191,20 @@ class Pool:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"A pool is immutable; make another one to change its {name}.")
+
+
+def _with_class_numbers(
+    arrays: Mapping[str, npt.NDArray[Any]],
+) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a saved pool, those of two classes as −1 and +1 turned into numbers."""
+    turned = dict(arrays)
+    if arrays["target"].ndim == 2:
+        return turned
+    turned["labels"] = (arrays["labels"] > 0).astype(np.intp)
+    turned["target"] = concept_matrix(arrays["target"])
+    if "inverse_label_sums" in arrays:
+        turned["inverse_label_sums"] = arrays["inverse_label_sums"][:, None]
+    return turned
 
 
 def _mapped_affinity(arrays: Mapping[str, npt.NDArray[Any]]) -> SparseArray:
@@ -209,32 +241,24 @@ def _checked_features(features: npt.ArrayLike) -> FloatArray:
     return x
 
 
-def _checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
-    y = _numbers(labels, "Labels are numbers; turn class names into −1 and +1 first.")
-    if y.shape != (n,):
-        raise BadPool(f"Labels have shape {y.shape}; {n} examples need ({n},).")
-    wrong = (y != 1) & (y != -1)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise BadPool(f"Example {at} has the label {y[at]:g}; turn the classes into −1 and +1.")
-    return y
-
-
-def _checked_target(target: npt.ArrayLike, d: int) -> FloatArray:
-    concept = _numbers(target, "A target concept is a vector (d,) of numbers.")
-    if concept.shape != (d,):
+def _checked_target(target: npt.ArrayLike, k: int, d: int) -> FloatArray:
+    rule = f"({d},) or (2, {d})" if k == 2 else f"({k}, {d})"
+    concept = _numbers(target, f"A target concept is an array {rule} of numbers.")
+    if concept.shape != (k, d) and (k, concept.shape) != (2, (d,)):
         raise BadPool(
-            f"The target has shape {concept.shape}, the features need ({d},); a bias in the "
-            "target needs a constant column in the features."
+            f"The target has shape {concept.shape}, features and classes need {rule}; a bias in "
+            "the target needs a constant column in the features."
         )
     if not np.isfinite(concept).all():
         raise BadPool("The target concept has entries that are not finite.")
-    return concept
+    matrix = concept_matrix(concept)
+    # What all classes share tells no two of them apart.
+    return np.asarray(matrix - matrix.mean(axis=0))
 
 
-def _checked_losses(x: FloatArray, y: FloatArray, concept: FloatArray) -> FloatArray:
+def _checked_losses(x: FloatArray, y: IntArray, concept: FloatArray) -> FloatArray:
     with np.errstate(over="ignore", invalid="ignore"):
-        losses = np.logaddexp(0, -y * (x @ concept))
+        losses = losses_of(concept @ x.T, y)
     if not np.isfinite(losses).all():
         raise BadPool("Features and target are so large that their products overflow; scale them.")
     return losses

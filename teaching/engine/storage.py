@@ -14,7 +14,8 @@ import numpy.typing as npt
 from .errors import BadPoolFolder
 
 FORMAT = "jedi-pool"
-VERSION = 1
+# Version 1 knew two classes: labels −1 and +1, a target (d,), label sums (n,).
+VERSION, READABLE = 2, (1, 2)
 DESCRIPTION = "format.json"
 
 AnyArray = npt.NDArray[Any]
@@ -74,7 +75,7 @@ def _described_arrays(folder: Path) -> dict[str, Any]:
     content = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
     if content.get("format") != FORMAT:
         raise ValueError(f"{DESCRIPTION} does not describe a pool")
-    if content.get("version") != VERSION:
+    if content.get("version") not in READABLE:
         raise ValueError(f"its version is {content.get('version')}, this is {VERSION}")
     return dict(content["arrays"])
 

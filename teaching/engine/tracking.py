@@ -10,8 +10,13 @@ noise of s steps. Unrolled, the learner's update is
 where λ_r = y_r f_r is what step r taught. Made linear in the margin u_r = x_rᵀw_{r−1}, it leaves a
 linear system in t numbers, so a Gaussian over 2d numbers is kept, exactly, in matrices with one row
 for each step. docs/algorithm.md derives it in the same letters.
+
+All of this is said of two classes. Of more, each class is followed against the rest, by a tracker
+of its own, and what the trackers expect is brought to a sum of one.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -19,8 +24,9 @@ import numpy as np
 from scipy.special import logsumexp, ndtr
 
 from .arrays import FloatArray, IntArray
+from .classes import completed, of_class
 from .errors import BadSetting
-from .exemplar import ExemplarAssumptions, exemplar_models, exemplar_probability
+from .exemplar import ExemplarAssumptions
 from .history import Past
 from .learners.paper import LearningRate
 from .pool import Pool
@@ -72,6 +78,54 @@ class Assumptions:
 
 
 @dataclass(frozen=True)
+class AgainstRest:
+    """Class `of` of k against all others, as a learner of two classes sees it.
+
+    The learner says the class with the probability σ(u), where u = s_c − log Σ_{c'≠c} exp(s_c') and
+    s = Wx. As far as the others are alike, u = wᵀx − log(k−1) with w = W_c k/(k−1): so w moves by
+    k/(2(k−1)) of the η that a learner of two classes has, and so does the variance of its margins.
+    """
+
+    of: int
+    k: int
+
+    @property
+    def offset(self) -> float:
+        """The margin of a learner without a concept."""
+        return -math.log(self.k - 1)
+
+    @property
+    def scale(self) -> float:
+        """By what the learning rate and the first variance differ from those of two classes."""
+        return self.k / (2 * (self.k - 1))
+
+    def signs(self, numbers: IntArray) -> FloatArray:
+        """+1 for the class, −1 for the others."""
+        return np.where(numbers == self.of, 1.0, -1.0)
+
+    def target(self, pool: Pool) -> FloatArray:
+        """w*, shape (d,)."""
+        return np.asarray(pool.target[self.of] * (self.k / (self.k - 1)))
+
+    def by_guess(self, answer: float) -> float:
+        """The probability of this answer if it is a guess."""
+        return 1 / self.k if answer > 0 else 1 - 1 / self.k
+
+
+def against_rest(k: int) -> list[AgainstRest]:
+    """The trackers that k classes need: of two, one is the mirror image of the other."""
+    return [AgainstRest(of, k) for of in (range(k) if k > 2 else (1,))]
+
+
+def together(expected: Sequence[FloatArray]) -> FloatArray:
+    """Probabilities (n, k) from what the trackers expect of their classes, (n,) each."""
+    columns = np.stack(expected, axis=1)
+    if len(expected) == 1:
+        return completed(columns)
+    return np.asarray(columns / columns.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
 class Bank:
     """Models of the learner, shape (m,): factors of η₀, β, firmness, and the logs of weights."""
 
@@ -119,8 +173,15 @@ class Posterior:
     spread: FloatArray
     tie: FloatArray
     remainder: float
-    evidence: float
-    """the log probability of all answers, whichever model of the bank it is"""
+    evidences: FloatArray
+    """the log probability of all answers before each step, whichever model of the bank it is, shape (t,)"""
+
+    contest: AgainstRest
+
+    @property
+    def evidence(self) -> float:
+        """The log probability of all answers."""
+        return float(self.evidences[-1])
 
     @property
     def rate_factor(self) -> float:
@@ -134,35 +195,56 @@ class Posterior:
 
 
 def follow(
-    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
+    pool: Pool,
+    past: Past,
+    beta: float,
+    learning_rate: LearningRate,
+    assumed: Assumptions,
+    contest: AgainstRest,
 ) -> Posterior:
-    """The posterior to which a history leads."""
-    return _followed(pool, past, beta, learning_rate, assumed).posterior()
+    """The posterior to which a history leads, for one class against the rest."""
+    bank = Bank.around(beta, assumed)
+    follower = _Follower(pool, past, bank, learning_rate, assumed, contest)
+    answers, labels = contest.signs(past.answers), contest.signs(pool.labels[past.examples])
+    for step, (answer, label) in enumerate(zip(answers, labels, strict=True)):
+        follower.take(step, float(answer), float(label))
+    return follower.posterior()
 
 
-def predicted_answers(
-    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
-) -> FloatArray:
-    """P(the learner says +1) before each answer of a history, shape (t−1,), in one pass over it."""
-    tracked = _followed(pool, past, beta, learning_rate, assumed).evidence()
-    remembered = exemplar_models(pool, past, assumed.guess, assumed.exemplars).evidence
-    weight = exemplar_probability(assumed.exemplars.prior, remembered, tracked)[:-1]
-    by_concept, by_exemplars = np.exp(np.diff([tracked, remembered]))
-    chance = (1 - weight) * by_concept + weight * by_exemplars
-    return np.asarray(np.where(past.answers > 0, chance, 1 - chance))
+def expected_answers(posteriors: Sequence[Posterior], past: Past) -> FloatArray:
+    """P(the learner says each class) before each answer of a history, shape (t−1, k)."""
+    contests = [posterior.contest for posterior in posteriors]
+    happened = [np.exp(np.diff(posterior.evidences)) for posterior in posteriors]
+    return together(
+        [
+            np.where(past.answers == contest.of, chance, 1 - chance)
+            for contest, chance in zip(contests, happened, strict=True)
+        ]
+    )
+
+
+def evidence_of(expected: FloatArray, past: Past) -> FloatArray:
+    """The log probability of all answers before each step, shape (t,), from what was expected (t−1, k)."""
+    return np.append(0.0, np.cumsum(np.log(of_class(expected, past.answers))))
 
 
 def answer_update(
-    answer: float, mean: FloatArray, variance: FloatArray, doubt: FloatArray, guess: float
+    answer: float,
+    mean: FloatArray,
+    variance: FloatArray,
+    doubt: FloatArray,
+    guess: float,
+    by_guess: float = 0.5,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The chance of an answer where the margin is N(u, V), its pull and its curvature, shape (m,).
 
     The margin given the answer has mean u + pull·V and variance V − curvature·V², exactly, with the
-    distribution function of a Gaussian in place of the logistic curve; `doubt` is its variance.
+    distribution function of a Gaussian in place of the logistic curve; `doubt` is its variance. A
+    guess, which comes with probability `guess`, is this answer with probability `by_guess`.
     """
     towards = answer / np.sqrt(doubt + variance)
     agreement = towards * mean
-    chance = guess / 2 + (1 - guess) * ndtr(agreement)
+    chance = guess * by_guess + (1 - guess) * ndtr(agreement)
     push = (1 - guess) / SQRT_2PI * np.exp(-0.5 * agreement**2) / chance
     return chance, towards * push, push * (push + agreement) * towards**2
 
@@ -184,16 +266,6 @@ def expected_slope(lean: FloatArray, variance: FloatArray) -> FloatArray:
     return np.asarray((1 - lean**2) / (4 * np.sqrt(1 + variance / LOGISTIC_VARIANCE)))
 
 
-def _followed(
-    pool: Pool, past: Past, beta: float, learning_rate: LearningRate, assumed: Assumptions
-) -> "_Follower":
-    follower = _Follower(pool, past, Bank.around(beta, assumed), learning_rate, assumed)
-    labels = pool.labels[past.examples]
-    for step, (answer, label) in enumerate(zip(past.answers, labels, strict=True)):
-        follower.take(step, float(answer), float(label))
-    return follower
-
-
 class _Follower:
     """The recursion over the steps, for m models at once; steps count from 0 here.
 
@@ -204,17 +276,25 @@ class _Follower:
     """
 
     def __init__(
-        self, pool: Pool, past: Past, bank: Bank, learning_rate: LearningRate, assumed: Assumptions
+        self,
+        pool: Pool,
+        past: Past,
+        bank: Bank,
+        learning_rate: LearningRate,
+        assumed: Assumptions,
+        contest: AgainstRest,
     ) -> None:
         m, t = bank.factors.size, len(past)
-        self.bank, self.guess = bank, assumed.guess
+        self.bank, self.guess, self.contest = bank, assumed.guess, contest
         self.doubts = LOGISTIC_VARIANCE / bank.firmness**2
         self.shown = pool.features[past.examples]
         gram = self.shown @ self.shown.T
         # Of each entry of ω before each step, the one to come included.
-        self.variances = _first_variance(pool, assumed) * (1 + assumed.drift * np.arange(t + 1))
+        first = contest.scale * _first_variance(pool, assumed)
+        self.variances = first * (1 + assumed.drift * np.arange(t + 1))
         self.Q = np.minimum.outer(self.variances[:-1], self.variances[:-1]) * gram
         self.decay, self.reach = _unrolled(bank, learning_rate, t)
+        self.reach *= contest.scale
         self.links = self.reach[:, :-1] * gram
         self.lessons, self.known = np.zeros((m, t, 1 + t)), np.zeros((m, 1 + t, t))
         self.learned, self.S = self.lessons[:, :, 0], self.lessons[:, :, 1:]
@@ -226,7 +306,10 @@ class _Follower:
         """Weigh answer s, then let the models learn the label."""
         so_far = slice(s + 1)
         expected, mean, variance = self._margin(s)
-        chance, pull, curvature = answer_update(answer, mean, variance, self.doubts, self.guess)
+        by_guess = self.contest.by_guess(answer)
+        chance, pull, curvature = answer_update(
+            answer, mean, variance, self.doubts, self.guess, by_guess
+        )
         self.chances[:, s], self.curvatures[:, s] = chance, curvature
         self.mean[:, so_far] += pull[:, None] * self.D[:, s, so_far]
         mean, variance = mean + pull * variance, variance * (1 - curvature * variance)
@@ -242,7 +325,8 @@ class _Follower:
         """
         before, so_far = slice(s), slice(s + 1)
         passed_on = np.vecmat(self.links[:, s, before], self.lessons[:, before, so_far])
-        expected, row, dual = passed_on[:, 0], self.S[:, s, so_far], self.D[:, s, so_far]
+        expected = self.contest.offset + passed_on[:, 0]
+        row, dual = self.S[:, s, so_far], self.D[:, s, so_far]
         np.negative(passed_on[:, 1:], out=row[:, before])
         along = row @ self.Q[so_far, so_far]
         moments = np.matvec(self.known[:, so_far, before], along[:, before])
@@ -276,7 +360,8 @@ class _Follower:
             spread=spread,
             tie=tie,
             remainder=float(self.variances[-1]),
-            evidence=float(self.evidence()[-1]),
+            evidences=self.evidence(),
+            contest=self.contest,
         )
 
     def _left(self) -> tuple[IntArray, FloatArray]:

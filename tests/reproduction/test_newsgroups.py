@@ -36,7 +36,7 @@ def test_folders_become_tf_idf_features(folder, tmp_path):
     assert (examples.labels == 1).sum() == 8
     np.testing.assert_allclose(np.linalg.norm(examples.features, axis=1), 1)
     plus = examples.features[examples.labels > 0].sum(axis=0) > 0
-    minus = examples.features[examples.labels < 0].sum(axis=0) > 0
+    minus = examples.features[examples.labels == 0].sum(axis=0) > 0
     # Nothing but "number" is said in both.
     assert (plus & minus).sum() == 1
 

@@ -85,5 +85,5 @@ def test_the_checkpoint_is_plain_json_lines(tmp_path):
 
 
 def test_no_seeds_are_refused():
-    with pytest.raises(BadExperiment, match="1 or more"):
+    with pytest.raises(BadExperiment, match="at least 1 run"):
         Dice(seeds=0)

@@ -139,7 +139,7 @@ def test_other_features_are_another_run(on_text, tmp_path):
     [
         ({"X": np.ones((4, 2))}, "has no y"),
         ({"X": np.ones((4, 2)), "y": [1, -1, 1]}, "one for each row"),
-        ({"X": np.ones((3, 2)), "y": [1, 0, 1]}, "−1 and"),
+        ({"X": np.ones((3, 2)), "y": [1, -1, 0]}, "−1 or"),
     ],
 )
 def test_a_bad_archive_is_refused_with_its_reason(tmp_path, arrays, message):

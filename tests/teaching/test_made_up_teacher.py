@@ -43,7 +43,7 @@ class Hardest(Teacher):
         return 1
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
-        p = self.estimate(pool, past)
+        p = self.probabilities(pool, past)
         f = error_probability(p, pool.labels)
         why = HardestExplanation(
             text="It looked for the image that is most likely to be answered wrongly.",

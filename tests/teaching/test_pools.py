@@ -23,7 +23,7 @@ def test_every_row_of_the_pool_is_its_example(dataset):
     assert loaded.pool.n == len(loaded.example_ids) == len(rows) == 12
     for index, pk in enumerate(loaded.example_ids):
         assert rows[pk].pool_index == index
-        assert rows[pk].label == (loaded.pool.labels[index] > 0)
+        assert rows[pk].label == loaded.pool.labels[index]
 
 
 def test_a_pool_is_loaded_once_and_never_confused_with_another(dataset):
@@ -53,7 +53,7 @@ def test_a_history_has_the_answered_steps_alone(dataset):
         TeachingStep(example=first, answer=0, probabilities=[0.75, 0.25]),
         TeachingStep(example=second, probabilities=[0.25, 0.75]),
     ]
-    assert pools.history(steps) == [Shown(example=3, answer=-1, p=0.25)]
+    assert pools.history(steps) == [Shown(example=3, answer=0, p=[0.75, 0.25])]
 
 
 def test_an_evaluation_image_is_no_part_of_a_history(dataset):

@@ -147,8 +147,8 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
         assert step.answer == {"wild": 0, "domestic": 1}[learner.given[step.position]]
         assert step.is_correct == (learner.given[step.position] == truth)
         assert step.response_ms == 812.25
-        assert step.example.label == (pool.labels[step.example.pool_index] > 0)
-        history.append(Shown(step.example.pool_index, 2 * step.answer - 1, step.p))
+        assert step.example.label == pool.labels[step.example.pool_index]
+        history.append(Shown(step.example.pool_index, step.answer, step.p))
 
 
 def assert_evaluation_is_right(participant: Participant, learner: Learner) -> None:

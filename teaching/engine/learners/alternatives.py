@@ -1,35 +1,43 @@
 """Learners that are not what the teachers assume: other losses, half-blind, prototypes, exemplars.
 
-They show what a teacher is worth to a learner whom it misjudges. An answer is the side of ½ on which
-p lies; a tie answers +1.
+They show what a teacher is worth to a learner whom it misjudges. An answer is the likeliest class;
+of classes that tie, the last.
 """
 
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
-from scipy.special import expit
 
-from ..arrays import BoolArray, FloatArray, squared_distances
+from ..arrays import BoolArray, FloatArray, IntArray, squared_distances
+from ..classes import checked_class_count, likeliest, one_hot, softmax
 from ..errors import BadSetting
 from .paper import Learner, SimulatedLearner
 
 
 class HingeLearner(SimulatedLearner):
-    """Learns by the hinge loss max(0, 1 − y wᵀx): a whole step or none."""
+    """Learns by the hinge loss max(0, 1 − (s_y − max s_c)) of its logits s = Wx: a whole step or none."""
 
-    def slopes(self, margins: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
-        """−y where y wᵀx is below 1, and 0 beyond."""
-        y = np.asarray(labels, dtype=np.float64)
-        return np.where(y * np.asarray(margins) < 1, -y, 0.0)
+    def slopes(self, logits: FloatArray, labels: IntArray) -> FloatArray:
+        """−1 for the true class and +1 for its strongest rival while they are less than 1 apart."""
+        truth = one_hot(labels, logits.shape[-1])
+        own = (logits * truth).sum(axis=-1, keepdims=True)
+        others = np.where(truth > 0, -np.inf, logits)
+        rival = one_hot(likeliest(others), logits.shape[-1])
+        is_close = own - others.max(axis=-1, keepdims=True) < 1
+        return np.where(is_close, rival - truth, 0.0)
 
 
 class SquaredLearner(SimulatedLearner):
-    """Learns by the squared loss ½(wᵀx − y)²: too sure is as wrong as not sure enough."""
+    """Learns by the squared loss ‖s − e_y + 1/k‖² of its logits s = Wx: too sure is as wrong as unsure.
 
-    def slopes(self, margins: npt.ArrayLike, labels: npt.ArrayLike) -> FloatArray:
-        """wᵀx − y."""
-        return np.asarray(margins) - np.asarray(labels, dtype=np.float64)
+    The logits are taken about their mean, which tells no two classes apart.
+    """
+
+    def slopes(self, logits: FloatArray, labels: IntArray) -> FloatArray:
+        """2(s − e_y + 1/k)."""
+        k = logits.shape[-1]
+        centred = logits - logits.mean(axis=-1, keepdims=True)
+        return np.asarray(2 * (centred - one_hot(labels, k) + 1 / k))
 
 
 class PartialView:
@@ -40,12 +48,12 @@ class PartialView:
         self.learner = learner
         self.visible = visible
 
-    def probability(self, x: FloatArray) -> float:
-        """p by what is seen of one example (d,)."""
-        return self.learner.probability(x * self.visible)
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """P, shape (…, k), by what is seen of one example (d,) or many (n, d)."""
+        return self.learner.probabilities(features * self.visible)
 
     def answer(self, x: FloatArray) -> int:
-        """Label what is seen of one example (d,)."""
+        """Name the class of what is seen of one example (d,)."""
         return self.learner.answer(x * self.visible)
 
     def learn(self, x: FloatArray, label: int) -> None:
@@ -54,76 +62,84 @@ class PartialView:
 
 
 class MemoryLearner(ABC):
-    """A learner without a concept w, who compares an example with what it remembers."""
+    """A learner without a concept W, who compares an example with what it remembers."""
+
+    def __init__(self, d: int, *, classes: int) -> None:
+        self.dimensions, self.classes = d, checked_class_count(classes)
 
     @abstractmethod
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """p of many examples (n, d), shape (n,)."""
+    def compared(self, features: FloatArray) -> FloatArray:
+        """P of many examples (n, d), shape (n, k)."""
 
     @abstractmethod
     def learn(self, x: FloatArray, label: int) -> None:
-        """Take one example (d,) with its revealed label."""
+        """Take one example (d,) with its revealed class."""
 
-    def probability(self, x: FloatArray) -> float:
-        """p of one example (d,)."""
-        return float(self.probabilities(x[None])[0])
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """P, shape (…, k), for one example (d,) or many (n, d)."""
+        rows = self.compared(np.atleast_2d(features))
+        return rows if features.ndim == 2 else np.asarray(rows[0])
 
     def answer(self, x: FloatArray) -> int:
-        """Label one example (d,) with −1 or +1."""
-        return 1 if self.probability(x) >= 0.5 else -1
+        """Name the class of one example (d,)."""
+        return int(likeliest(self.probabilities(x)))
 
 
 class PrototypeLearner(MemoryLearner):
-    """Remembers one prototype of each class, the mean of what it was shown, and takes the nearer.
+    """Remembers one prototype of each class, the mean of what it was shown, and takes the nearest.
 
     A prototype begins at 0, the middle of centred features, with the weight of one example. It always
-    moves by `least_step` of the way, so that old examples fade. p is logistic in the difference of the
+    moves by `least_step` of the way, so that old examples fade. P is the softmax of minus the
     squared distances, in units of `scale`.
     """
 
-    def __init__(self, d: int, *, least_step: float = 0.1, scale: float = 1.0) -> None:
+    def __init__(
+        self, d: int, *, classes: int = 2, least_step: float = 0.1, scale: float = 1.0
+    ) -> None:
+        super().__init__(d, classes=classes)
         if not (0 <= least_step <= 1 and scale > 0):
             raise BadSetting("A prototype moves by a share of the way, and its scale is above 0.")
-        self.prototypes = {-1: np.zeros(d), 1: np.zeros(d)}
-        self.counts = {-1: 1, 1: 1}
+        self.prototypes = np.zeros((classes, d))
+        self.counts = np.ones(classes, dtype=np.intp)
         self.least_step, self.scale = least_step, scale
 
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """p of many examples (n, d), shape (n,)."""
-        minus, plus = (squared_distances(features, self.prototypes[c][None]) for c in (-1, 1))
-        return np.asarray(expit((minus - plus)[:, 0] / self.scale))
+    def compared(self, features: FloatArray) -> FloatArray:
+        """P of many examples (n, d), shape (n, k)."""
+        return softmax(-squared_distances(features, self.prototypes) / self.scale)
 
     def learn(self, x: FloatArray, label: int) -> None:
-        """Move the prototype of the label towards one example (d,)."""
+        """Move the prototype of the class towards one example (d,)."""
         self.counts[label] += 1
-        step = max(1 / self.counts[label], self.least_step)
-        way = x - self.prototypes[label]
-        self.prototypes[label] = self.prototypes[label] + step * way
+        step = max(1 / float(self.counts[label]), self.least_step)
+        self.prototypes[label] += step * (x - self.prototypes[label])
 
 
 class ExemplarLearner(MemoryLearner):
     """Remembers every example it was shown, fading by `decay` a step, and answers by the most similar.
 
-    p is the share of the +1 among all that is remembered, each weighed by its similarity
-    exp(−‖x − x'‖²/`width`) and by its age; ½ where nothing is similar.
+    P is the share of each class in all that is remembered, each weighed by its similarity
+    exp(−‖x − x'‖²/`width`) and by its age; 1/k where nothing is similar.
     """
 
-    def __init__(self, d: int, *, width: float, decay: float = 0.95) -> None:
+    def __init__(self, d: int, *, classes: int = 2, width: float, decay: float = 0.95) -> None:
+        super().__init__(d, classes=classes)
         if not (width > 0 and 0 < decay <= 1):
             raise BadSetting("The width of similarity is above 0, and its decay within (0, 1].")
         self.shown = np.empty((0, d))
-        self.strengths = np.empty(0)
+        # How strongly each memory speaks for each class.
+        self.strengths = np.empty((0, classes))
         self.width, self.decay = width, decay
 
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """p of many examples (n, d), shape (n,)."""
+    def compared(self, features: FloatArray) -> FloatArray:
+        """P of many examples (n, d), shape (n, k)."""
         similarity = np.exp(-squared_distances(features, self.shown) / self.width)
-        total = similarity @ np.abs(self.strengths)
-        plus = similarity @ np.maximum(self.strengths, 0)
-        nothing = np.full_like(total, 0.5)
-        return np.asarray(np.divide(plus, total, out=nothing, where=total > 0))
+        votes = similarity @ self.strengths
+        total = votes.sum(axis=1, keepdims=True)
+        nothing = np.full_like(votes, 1 / self.classes)
+        return np.asarray(np.divide(votes, total, out=nothing, where=total > 0))
 
     def learn(self, x: FloatArray, label: int) -> None:
-        """Remember one example (d,) and its label."""
+        """Remember one example (d,) and its class."""
         self.shown = np.vstack([self.shown, x])
-        self.strengths = np.append(self.decay * self.strengths, label)
+        newest = one_hot(np.asarray(label), self.classes)
+        self.strengths = np.vstack([self.decay * self.strengths, newest])

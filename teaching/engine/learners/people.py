@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, IntArray
+from ..classes import contrasts
 from ..errors import BadSetting
 from ..pool import Pool
 from .paper import Learner, LearningRate, SimulatedLearner, check_beta
@@ -33,8 +34,8 @@ HABITS, TIMES, LEAVING, MEMORY, LEARNING, START = range(6)
 class ResponseTime:
     """Shifted lognormal times in milliseconds; an unsure answer takes longer.
 
-    An answer given with probability p takes fastest_ms + (typical_ms − fastest_ms)·h·exp(spread·z), where z is
-    standard normal and h = 1 + hesitation·4p(1−p): from 1 for a worker who is sure to 1 + hesitation at p = ½.
+    An answer given in doubt takes fastest_ms + (typical_ms − fastest_ms)·h·exp(spread·z), where z is standard
+    normal and h = 1 + hesitation·doubt: from 1 for a worker who is sure to 1 + hesitation for one who cannot tell.
     """
 
     fastest_ms: float = 350.0
@@ -48,21 +49,26 @@ class ResponseTime:
         if not (0 <= self.spread < math.inf and 0 <= self.hesitation < math.inf):
             raise BadSetting("The spread and the hesitation of response times are 0 or above.")
 
-    def __call__(self, p: npt.ArrayLike, z: npt.ArrayLike) -> FloatArray:
-        """Times (…) for answers of probability p (…), with standard normal z (…)."""
-        chance = np.asarray(p, dtype=np.float64)
-        slowing = 1 + self.hesitation * 4 * chance * (1 - chance)
+    def __call__(self, doubts: npt.ArrayLike, z: npt.ArrayLike) -> FloatArray:
+        """Times (…) for answers given in doubts (…) from 0 to 1, with standard normal z (…)."""
+        slowing = 1 + self.hesitation * np.asarray(doubts, dtype=np.float64)
         beyond = (self.typical_ms - self.fastest_ms) * slowing
         return np.asarray(self.fastest_ms + beyond * np.exp(self.spread * np.asarray(z)))
+
+
+def doubt(probabilities: FloatArray) -> float:
+    """From 0, all on one of the classes, to 1, alike for all k: (1 − Σ P²)·k/(k−1), 4p(1−p) of two."""
+    k = len(probabilities)
+    return float((1 - probabilities @ probabilities) * k / (k - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Habits:
     """How a worker answers, apart from what the worker knows.
 
-    guess: the chance to toss a coin instead of looking. lapse: the chance to hit the other button. drop_out: the
-    chance to leave for good before any one answer. With p the chance of +1 by concept alone, an answer is +1 with
-    probability guess/2 + (1 − guess)·(p + lapse·(1 − 2p)).
+    guess: the chance to press any button instead of looking. lapse: the chance to hit another button than the one
+    meant. drop_out: the chance to leave for good before any one answer. With P_c the chance of class c by concept
+    alone, an answer is c with probability guess/k + (1 − guess)·((1 − lapse)·P_c + lapse·(1 − P_c)/(k − 1)).
     """
 
     guess: float = 0.0
@@ -114,35 +120,41 @@ class SimulatedWorker:
         """n̄, how many pictures the worker can put back into order."""
         return 1 / (1 - self.beta)
 
-    def probability(self, x: FloatArray) -> float:
-        """P(the worker says +1) for one example (d,), by the learner's p and the habits."""
-        guess, lapse, p = self.habits.guess, self.habits.lapse, self.learner.probability(x)
-        return guess / 2 + (1 - guess) * (p + lapse * (1 - 2 * p))
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """P(the worker says each class), shape (…, k), by the learner's P and the habits."""
+        guess, lapse, p = self.habits.guess, self.habits.lapse, self.learner.probabilities(features)
+        k = p.shape[-1]
+        return np.asarray(guess / k + (1 - guess) * ((1 - lapse) * p + lapse * (1 - p) / (k - 1)))
 
     def answer(self, x: FloatArray) -> int:
-        """Label one example (d,) with −1 or +1, habits included."""
+        """Name the class of one example (d,), habits included."""
         meant = self.learner.answer(x)
         # All three are drawn for every answer: a change of one chance moves no other draw.
         guess, side, slip = self._habit_draws.random(3)
-        if guess < self.habits.guess:
-            return 1 if side < 0.5 else -1
-        return -meant if slip < self.habits.lapse else meant
+        is_guess, is_slip = guess < self.habits.guess, slip < self.habits.lapse
+        if not (is_guess or is_slip):
+            return meant
+        k = len(self.learner.probabilities(x))
+        if is_guess:
+            return k - 1 - int(k * side)
+        # What led to the slip is, below its limit, a uniform number again: it picks the other button.
+        return (meant + 1 + int((k - 1) * slip / self.habits.lapse)) % k
 
     def learn(self, x: FloatArray, label: int) -> None:
-        """Take one example (d,) with its revealed label."""
+        """Take one example (d,) with its revealed class."""
         self.learner.learn(x, label)
 
     def respond(self, x: FloatArray) -> Response:
-        """Label one example (d,) and say how long that took."""
-        return Response(self.answer(x), self.think_ms(self.learner.probability(x)))
+        """Name the class of one example (d,) and say how long that took."""
+        return Response(self.answer(x), self.think_ms(doubt(self.learner.probabilities(x))))
 
     def answers(self, features: FloatArray) -> IntArray:
-        """Label many examples (k, d) in turn, without feedback."""
+        """Name the classes of many examples (m, d) in turn, without feedback."""
         return np.array([self.answer(x) for x in features], dtype=np.intp)
 
-    def think_ms(self, p: float = 0.5) -> float:
-        """The time for a decision between two that is taken with probability p."""
-        return float(self.habits.response_time(p, self._time_draws.standard_normal()))
+    def think_ms(self, doubts: float = 1.0) -> float:
+        """The time for a decision taken in doubt, from 0 to 1."""
+        return float(self.habits.response_time(doubts, self._time_draws.standard_normal()))
 
     def leaves(self) -> bool:
         """Whether the worker leaves now; to be asked once before every answer."""
@@ -200,13 +212,15 @@ def make_worker(
 ) -> SimulatedWorker:
     """A worker of the paper's kind before its first lesson, for a pool.
 
-    The first concept has a random direction, and such a length that its margins wᵀx over the pool have the root
-    mean square `conviction`: opinions as firm in a pool of any scale, and as often wrong as right.
+    The first concept has a random direction, and such a length that the margins between two classes, wᵀx of two,
+    have the root mean square `conviction` over the pool: opinions as firm in a pool of any scale, and as often wrong
+    as right.
     """
-    start = stream(seed, START).standard_normal(pool.dimensions)
-    margins = float(np.sqrt(np.mean((pool.features @ start) ** 2)))
+    k = pool.class_count
+    start = stream(seed, START).standard_normal((k - 1, pool.dimensions))
+    margins = float(np.sqrt(np.mean((pool.features @ start.T) ** 2)))
     learner = SimulatedLearner(
-        start * (conviction / margins if margins > 0 else 1.0),
+        contrasts(k) @ start * (conviction / margins if margins > 0 else 1.0),
         beta=beta,
         learning_rate=learning_rate,
         noise=noise,
@@ -221,7 +235,7 @@ class Population:
     """Workers of the paper's kind who differ in memory and in what they believe at first.
 
     Memory spans n̄ are normal with mean `span` and deviation `span_sd`, kept within [shortest, longest]. First
-    concepts have a random direction, with margins of root mean square `conviction` over the pool.
+    concepts have a random direction, with margins between two classes of root mean square `conviction` over the pool.
     """
 
     span: float = 5.5

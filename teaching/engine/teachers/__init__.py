@@ -61,7 +61,7 @@ def teach(
     for _ in range(steps):
         choice = teacher.choose(pool, history, rng)
         x = pool.features[choice.example]
-        shown = Shown(choice.example, learner.answer(x), choice.p)
+        shown = choice.answered(learner.answer(x))
         before_lesson(history, shown)
         history.append(shown)
         learner.learn(x, int(pool.labels[choice.example]))

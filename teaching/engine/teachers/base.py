@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray
+from ..classes import folded
 from ..errors import BadSetting, PoolExhausted
 from ..harmonic import harmonic
 from ..history import Past, Shown
@@ -40,38 +41,44 @@ class Explanation:
         """What the teacher has found out about the learner, beside what it was given."""
         return []
 
-    def interval(self, example: int) -> Interval | None:
-        """Between which limits p of an example lies nine times out of ten, if the teacher knows."""
+    def interval(self, example: int, of: int = 1) -> Interval | None:
+        """Between which limits P(class `of`) of an example lies nine times out of ten, if the teacher knows."""
         return None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a teacher makes of every example: scores and p, shape (n,), smaller scores first.
+    """What a teacher makes of every example: probabilities (n, k) and scores (n,), smaller ones first.
 
     A teacher whose score has two parts gives them too: score = diversity − usefulness. What else it
     has to say stands in its own kind of `Explanation`.
     """
 
-    p: FloatArray
+    probabilities: FloatArray
     scores: FloatArray
     diversity: FloatArray | None = None
     usefulness: FloatArray | None = None
     explanation: Explanation = field(default_factory=Explanation)
+
+    @property
+    def p(self) -> FloatArray:
+        """P(class 1) of every example, shape (n,), of two classes; (n, k) of more."""
+        return folded(self.probabilities)
 
 
 @dataclass(frozen=True)
 class Choice:
     """The example to show next, and why.
 
-    `p` is the estimate that the learner says +1, to be stored with the step; `f` the estimate
-    that the learner is wrong; `score` what the rule in force gave it, smaller being better: the
-    teacher's own, or 0 where chance alone decides (RT and the cold start). Where the score has two
-    parts, score = diversity − usefulness. `explanation` is what else the teacher says about it.
+    `probabilities` are the estimates that the learner says each of the k classes, to be stored with
+    the step; `f` = 1 − P_y the estimate that the learner is wrong; `score` what the rule in force gave
+    it, smaller being better: the teacher's own, or 0 where chance alone decides (RT and the cold
+    start). Where the score has two parts, score = diversity − usefulness. `explanation` is what else
+    the teacher says about it.
     """
 
     example: int
-    p: float
+    probabilities: tuple[float, ...]
     f: float
     score: float
     learning_rate: float
@@ -80,6 +87,16 @@ class Choice:
     usefulness: float | None = None
     explanation: Explanation = field(repr=False, compare=False, kw_only=True)
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def p(self) -> float:
+        """P(the learner says class 1): of two classes, all there is to know."""
+        return self.probabilities[1]
+
+    def answered(self, answer: int) -> Shown:
+        """The step that this choice is, once answered with a class."""
+        is_binary = len(self.probabilities) == 2
+        return Shown(self.example, answer, self.p if is_binary else self.probabilities)
 
     def top(self, count: int) -> list[tuple[int, float]]:
         """The best examples that were allowed, as (example, score), best first."""
@@ -135,8 +152,8 @@ class Teacher(ABC):
 
     # What a teacher defines: `judge`, and what else it does its own way.
 
-    def estimate(self, pool: Pool, past: Past) -> FloatArray:
-        """p = P(the learner says +1) for every example, shape (n,)."""
+    def probabilities(self, pool: Pool, past: Past) -> FloatArray:
+        """P(the learner says each class) for every example, shape (n, k)."""
         return harmonic(pool, past)
 
     @abstractmethod
@@ -145,7 +162,7 @@ class Teacher(ABC):
 
     def judge_cold(self, pool: Pool, past: Past) -> Judgement:
         """What is believed while chance decides; every score is 0."""
-        return Judgement(self.estimate(pool, past), np.zeros(pool.n))
+        return Judgement(self.probabilities(pool, past), np.zeros(pool.n))
 
     def default_window(self) -> int:
         """The repeat window when none is set."""
@@ -179,14 +196,18 @@ class Teacher(ABC):
 
     # What a caller uses.
 
+    def estimate(self, pool: Pool, past: Past) -> FloatArray:
+        """P(the learner says class 1) for every example, shape (n,), of two classes; (n, k) of more."""
+        return folded(self.probabilities(pool, past))
+
     def scores(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
         """The scores that decide the next choice, shape (n,); infinite where not allowed."""
-        judgement, _ = self._decide(pool, Past.read(history, pool.n))
+        judgement, _ = self._decide(pool, Past.read(history, pool))
         return judgement.scores
 
     def choose(self, pool: Pool, history: Sequence[Shown], rng: np.random.Generator) -> Choice:
         """Pick the example for step t, given the t−1 steps so far."""
-        past = Past.read(history, pool.n)
+        past = Past.read(history, pool)
         judgement, chances = self._decide(pool, past)
         is_cold = chances is not None
         example = rng.choice(pool.n, p=chances) if is_cold else self.pick(judgement.scores, rng)
@@ -196,7 +217,7 @@ class Teacher(ABC):
         """The judgement in force, and during the cold start each example's chance (n,)."""
         cold_steps = min(self.cold_start, pool.n) - len(past)
         if cold_steps > 0:
-            chances = cold_start.chances(pool.labels, past.taught, cold_steps)
+            chances = cold_start.chances(pool.labels, past.taught, cold_steps, pool.class_count)
             return _restricted(self.judge_cold(pool, past), chances > 0), chances
         allowed = self.allowed(pool, past)
         return _restricted(self.judge(pool, past), allowed), None
@@ -204,15 +225,15 @@ class Teacher(ABC):
     def _choice(
         self, pool: Pool, past: Past, judgement: Judgement, example: int, *, is_cold_start: bool
     ) -> Choice:
-        p = float(judgement.p[example])
+        believed = judgement.probabilities[example]
 
         def of_example(values: FloatArray | None) -> float | None:
             return None if values is None else float(values[example])
 
         return Choice(
             example=example,
-            p=p,
-            f=float(error_probability(p, pool.labels[example])),
+            probabilities=tuple(believed.tolist()),
+            f=float(error_probability(believed[None], pool.labels[[example]])[0]),
             score=float(judgement.scores[example]),
             learning_rate=self.learning_rate(len(past) + 1),
             is_cold_start=is_cold_start,

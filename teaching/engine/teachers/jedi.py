@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
+from ..classes import of_class
 from ..history import Past
-from ..learners.paper import error_probability
+from ..learners.paper import loss_slopes
 from ..pool import Pool
 from .base import Judgement, Teacher
 
@@ -16,10 +17,12 @@ from .base import Judgement, Teacher
 class JEDI(Teacher):
     """Weighs the diversity of the teaching sequence against the usefulness of the next example.
 
-    For a candidate (x, y) with estimated error probability f, smaller is better:
+    For a candidate (x, y) with estimated P and δ = P − e_y, smaller is better:
 
-        η² (f²‖x‖² − 2β y f xᵀv̂) − 2η (log 1/(1−f) − log(1 + exp(−y w*ᵀx)))
+        η² (½‖δ‖²‖x‖² + β δᵀV̂x) − 2η (log 1/P_y − log 1/P*_y)
         ── diversity (T₁) ──────   ── usefulness (T₂), bounded by convexity ──
+
+    With two classes δ = ∓f and V̂ = (−v̂, v̂): η² (f²‖x‖² − 2β y f xᵀv̂) − 2η (…), as in the paper.
     """
 
     name: ClassVar[str] = "jedi"
@@ -42,23 +45,29 @@ class JEDI(Teacher):
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example by the relaxed objective of Algorithm 2."""
         eta, beta = self.learning_rate(len(past) + 1), self.memory()
-        p = self.estimate(pool, past)
-        f = error_probability(p, pool.labels)
-        diversity = eta**2 * f**2 * pool.squared_norms
+        probabilities = self.probabilities(pool, past)
+        slopes = loss_slopes(probabilities, pool.labels)
+        diversity = eta**2 / 2 * np.vecdot(slopes, slopes) * pool.squared_norms
         if beta:
-            along = pool.features @ estimated_momentum(pool, past, beta)
-            diversity -= 2 * eta**2 * beta * pool.labels * f * along
-        learner_losses = -np.log1p(-f)
+            momentum = estimated_momentum(pool, past, beta)
+            diversity += eta**2 * beta * along(pool, slopes, momentum)
+        learner_losses = -np.log1p(of_class(slopes, pool.labels))
         usefulness = 2 * eta * (learner_losses - pool.target_losses)
-        return Judgement(p, diversity - usefulness, diversity, usefulness)
+        return Judgement(probabilities, diversity - usefulness, diversity, usefulness)
 
 
 def estimated_momentum(pool: Pool, past: Past, beta: float) -> FloatArray:
-    """v̂ = −Σ_s β^(t−1−s) y_s f_s x_s, shape (d,), in the sign of the gradient.
+    """V̂ = Σ_s β^(t−1−s) δ_s x_sᵀ, shape (k, d), in the sign of the gradient.
 
-    f_s comes from the p that was estimated when s was shown, before its answer.
+    δ_s comes from the P that was estimated when s was shown, before its answer.
     """
-    labels = pool.labels[past.examples]
     age = np.arange(len(past))[::-1]
-    weights = beta**age * labels * error_probability(past.p, labels)
-    return np.asarray(-(weights @ pool.features[past.examples]))
+    slopes = loss_slopes(past.probabilities, pool.labels[past.examples])
+    return np.asarray((slopes * beta ** age[:, None]).T @ pool.features[past.examples])
+
+
+def along(pool: Pool, slopes: FloatArray, matrix: FloatArray) -> FloatArray:
+    """δᵀMx of every example, shape (n,), for slopes δ (n, k) that add up to 0 and M (k, d)."""
+    # So the rows of M count by their differences only, of which there are k−1.
+    products = pool.features @ (matrix[1:] - matrix[0]).T
+    return np.asarray(np.vecdot(slopes[:, 1:], products))

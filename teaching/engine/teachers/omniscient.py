@@ -3,23 +3,24 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from scipy.special import expit
+import numpy as np
 
 from ..arrays import FloatArray
 from ..history import Past
 from ..learners.paper import SimulatedLearner
 from ..pool import Pool
 from .base import Judgement, Teacher
+from .jedi import along
 
 
 @dataclass(frozen=True, kw_only=True)
 class OmniscientJEDI(Teacher):
     """Reads the concept and momentum of the simulated learner that it teaches.
 
-    With a = y f x, or the negative gradient of whatever loss the learner has, the objective
-    ‖w_t − w*‖² is, less what does not depend on the candidate,
+    With δ = P − e_y, or the slopes of whatever loss the learner has, the objective 2‖W_t − W*‖²
+    (of two classes ‖w_t − w*‖²) is, less what does not depend on the candidate,
 
-        η² (‖a‖² − 2⟨a, β v_{t−1} + (w* − w_{t−1})/η⟩).
+        η² (½‖δ‖²‖x‖² + β δᵀV_{t−1}x) − 2η δᵀ(W_{t−1} − W*)x.
 
     A choice depends on the state of the learner too; the plain argmin from the first step on is
     the default.
@@ -32,18 +33,17 @@ class OmniscientJEDI(Teacher):
     learner: SimulatedLearner
     cold_start: int = 0
 
-    def estimate(self, pool: Pool, past: Past) -> FloatArray:
-        """The learner's own p."""
-        return expit(pool.features @ self.learner.concept)
+    def probabilities(self, pool: Pool, past: Past) -> FloatArray:
+        """The learner's own P."""
+        return self.learner.probabilities(pool.features)
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example by the exact objective of Algorithm 1."""
-        eta = self.learning_rate(len(past) + 1)
-        margins = pool.features @ self.learner.concept
-        pull = -self.learner.slopes(margins, pool.labels)
-        diversity = pull**2 * pool.squared_norms
-        diversity -= 2 * self.beta * pull * (pool.features @ self.learner.momentum)
-        way = pool.target - self.learner.concept
-        usefulness = 2 * eta * pull * (pool.features @ way)
+        eta, learner = self.learning_rate(len(past) + 1), self.learner
+        slopes = learner.slopes(pool.features @ learner.concept.T, pool.labels)
+        diversity = np.vecdot(slopes, slopes) * pool.squared_norms / 2
+        diversity += self.beta * along(pool, slopes, learner.momentum)
         diversity *= eta**2
-        return Judgement(self.estimate(pool, past), diversity - usefulness, diversity, usefulness)
+        usefulness = 2 * eta * along(pool, slopes, learner.concept - pool.target)
+        probabilities = self.probabilities(pool, past)
+        return Judgement(probabilities, diversity - usefulness, diversity, usefulness)

@@ -26,7 +26,7 @@ class RT(Teacher):
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Find every example as good as any other."""
-        return Judgement(self.estimate(pool, past), np.zeros(pool.n))
+        return Judgement(self.probabilities(pool, past), np.zeros(pool.n))
 
     def pick(self, scores: FloatArray, rng: np.random.Generator) -> int:
         """Any allowed example."""

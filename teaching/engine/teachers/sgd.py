@@ -15,7 +15,7 @@ from .rt import RT
 class SGD(RT):
     """Uniform draws from the first step on, for a learner that takes plain gradient steps.
 
-    It keeps no estimate of the learner: p is ½.
+    It keeps no estimate of the learner: P is 1/k.
     """
 
     name: ClassVar[str] = "sgd"
@@ -24,6 +24,6 @@ class SGD(RT):
 
     cold_start: int = 0
 
-    def estimate(self, pool: Pool, past: Past) -> FloatArray:
-        """½ for every example."""
-        return np.full(pool.n, 0.5)
+    def probabilities(self, pool: Pool, past: Past) -> FloatArray:
+        """1/k for every example and class."""
+        return np.full((pool.n, pool.class_count), 1 / pool.class_count)

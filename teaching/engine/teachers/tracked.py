@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import tracking
 from ..arrays import FloatArray
-from ..exemplar import exemplar_models, exemplar_probability
+from ..classes import folded, of_class
+from ..exemplar import ExemplarModels, exemplar_models, exemplar_probability
 from ..history import Past, Shown
 from ..pool import Pool
 from .base import Explanation, Fact, Interval, Judgement, Teacher
@@ -29,7 +30,7 @@ FOR_EXEMPLARS = (
 class TrackedExplanation(Explanation):
     """Which learner the teacher thinks it has, beside the one that the study assumes.
 
-    Nine times out of ten p lies between `p_low` and `p_high` (n,). `learner_rate` (η₀) and `learner_beta`
+    Nine times out of ten P lies between `p_low` and `p_high` (n, k). `learner_rate` (η₀) and `learner_beta`
     are what the answers point to, and `exemplar_probability` is how probably the learner has no concept
     but compares with what it remembers; above ½ that decides the choice.
     """
@@ -55,9 +56,9 @@ class TrackedExplanation(Explanation):
             ),
         ]
 
-    def interval(self, example: int) -> Interval:
-        """Between which limits p of an example lies nine times out of ten."""
-        return float(self.p_low[example]), float(self.p_high[example])
+    def interval(self, example: int, of: int = 1) -> Interval:
+        """Between which limits P(class `of`) of an example lies nine times out of ten."""
+        return float(self.p_low[example, of]), float(self.p_high[example, of])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +72,9 @@ class Tracked(Teacher):
         E[η² (‖a‖² − 2β aᵀv)] − E[2η aᵀ(w* − w)]
         ── diversity (T₁) ───   ── usefulness (T₂)
 
-    Where the answers speak for an exemplar learner, who has no concept, it shows what that learner
-    gets wrong and what is typical of its class.
+    Of more than two classes, each is followed against the rest, and the scores add up to
+    E[2‖W_t − W*‖²]. Where the answers speak for an exemplar learner, who has no concept, it shows what
+    that learner gets wrong and what is typical of its class.
     """
 
     name: ClassVar[str] = "tracked"
@@ -88,29 +90,33 @@ class Tracked(Teacher):
         """JEDI's: twice the number of examples that the learner remembers."""
         return int(2 / (1 - self.beta) + 0.5)
 
-    def posterior(self, pool: Pool, history: Sequence[Shown]) -> tracking.Posterior:
-        """What a history tells about the learner."""
-        return self._follow(pool, Past.read(history, pool.n))
+    def posterior(self, pool: Pool, history: Sequence[Shown], of: int = 1) -> tracking.Posterior:
+        """What a history tells about the learner, as far as class `of` against the rest goes."""
+        contest = tracking.AgainstRest(of, pool.class_count)
+        return self._follow(pool, Past.read(history, pool), contest)
 
     def predicted_answers(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
-        """P(+1) before each answer of a history (t−1,), whichever teacher chose its examples."""
-        past = Past.read(history, pool.n)
-        return tracking.predicted_answers(
-            pool, past, self.beta, self.learning_rate, self.assumptions
-        )
+        """P(class 1) before each answer of a history (t−1,), whichever teacher chose its examples.
 
-    def estimate(self, pool: Pool, past: Past) -> FloatArray:
-        """p over all models, guesses included."""
-        return self.judge(pool, past).p
+        With more than two classes, the probabilities of all of them, shape (t−1, k).
+        """
+        past = Past.read(history, pool)
+        by_concept = tracking.expected_answers(self._posteriors(pool, past), past)
+        models = exemplar_models(pool, past, self.assumptions.guess, self.assumptions.exemplars)
+        weight = self._exemplar_probability(models, by_concept, past)[:-1, None]
+        return folded((1 - weight) * by_concept + weight * models.expected)
+
+    def probabilities(self, pool: Pool, past: Past) -> FloatArray:
+        """P over all models, guesses included."""
+        return self.judge(pool, past).probabilities
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Believe both hypotheses by their weights, and score every example by the likelier one."""
-        posterior = self._follow(pool, past)
-        exemplars = self.assumptions.exemplars
-        models = exemplar_models(pool, past, self.assumptions.guess, exemplars)
-        evidence = models.evidence[-1:], np.array([posterior.evidence])
-        weight = float(exemplar_probability(exemplars.prior, *evidence)[0])
-        belief, diversity, usefulness = self._by_concept(pool, past, posterior)
+        posteriors = self._posteriors(pool, past)
+        models = exemplar_models(pool, past, self.assumptions.guess, self.assumptions.exemplars)
+        expected = tracking.expected_answers(posteriors, past)
+        weight = float(self._exemplar_probability(models, expected, past)[-1])
+        belief, diversity, usefulness = self._by_concept(pool, past, posteriors)
         scores = diversity - usefulness
         parts: tuple[FloatArray | None, FloatArray | None] = diversity, usefulness
         if weight >= tracking.RULED_OUT:
@@ -119,69 +125,116 @@ class Tracked(Teacher):
             if weight > 0.5:
                 scores, parts = _typical_errors(pool, p), (None, None)
         return Judgement(
-            belief[0], scores, *parts, explanation=self._explain(posterior, belief, weight)
+            belief[0], scores, *parts, explanation=self._explain(posteriors, belief, weight)
         )
 
+    def _exemplar_probability(
+        self, models: ExemplarModels, expected: FloatArray, past: Past
+    ) -> FloatArray:
+        """P(the learner is an exemplar learner) before each step, the one to come included, shape (t,)."""
+        by_concept = tracking.evidence_of(expected, past)
+        return exemplar_probability(self.assumptions.exemplars.prior, models.evidence, by_concept)
+
     def _explain(
-        self, posterior: tracking.Posterior, belief: FloatArray, weight: float
+        self, posteriors: Sequence[tracking.Posterior], belief: FloatArray, weight: float
     ) -> TrackedExplanation:
-        """What the teacher found out, from p with its interval (3, n) and the weight of exemplar learners."""
+        """What the teacher found out, from P with its interval (3, n, k) and the weight of exemplar learners."""
+        factors = [posterior.rate_factor for posterior in posteriors]
         return TrackedExplanation(
             text=FOR_EXEMPLARS if weight > 0.5 else "",
             p_low=belief[1],
             p_high=belief[2],
-            learner_rate=self.learning_rate.initial * posterior.rate_factor,
+            learner_rate=self.learning_rate.initial * float(np.exp(np.mean(np.log(factors)))),
             assumed_rate=self.learning_rate.initial,
-            learner_beta=posterior.beta,
+            learner_beta=float(np.mean([posterior.beta for posterior in posteriors])),
             assumed_beta=self.beta,
             exemplar_probability=weight,
         )
 
     def _by_concept(
-        self, pool: Pool, past: Past, posterior: tracking.Posterior
+        self, pool: Pool, past: Past, posteriors: Sequence[tracking.Posterior]
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """p with its interval (3, n), diversity and usefulness (n,) for a learner with a concept."""
-        eta = self.learning_rate(len(past) + 1) * posterior.bank.factors
-        judged = np.concatenate([block.judge(eta) for block in _blocks(pool, posterior)], axis=1)
-        return self._with_guesses((1 + judged[:3]) / 2), judged[3], judged[4]
+        """P with its interval (3, n, k), diversity and usefulness (n,) for a learner with a concept."""
+        eta = self.learning_rate(len(past) + 1)
+        judged = np.concatenate([*_blocks(pool, posteriors, eta)], axis=2)
+        k = pool.class_count
+        # From Σ ‖w_c − w*_c‖² over the trackers to 2‖W − W*‖².
+        share = 2 * ((k - 1) / k) ** 2 * (k / len(posteriors))
+        diversity, usefulness = share * judged[:, 3:].sum(axis=0)
+        belief = _of_all_classes((1 + judged[:, :3]) / 2)
+        return self._with_guesses(belief), diversity, usefulness
 
     def _with_guesses(self, p: FloatArray) -> FloatArray:
         guess = self.assumptions.guess
-        return guess / 2 + (1 - guess) * p
+        return np.asarray(guess / p.shape[-1] + (1 - guess) * p)
 
     def judge_cold(self, pool: Pool, past: Past) -> Judgement:
         """The same belief, without a rule."""
         judgement = self.judge(pool, past)
         return replace(judgement, scores=np.zeros(pool.n), diversity=None, usefulness=None)
 
-    def _follow(self, pool: Pool, past: Past) -> tracking.Posterior:
-        return tracking.follow(pool, past, self.beta, self.learning_rate, self.assumptions)
+    def _posteriors(self, pool: Pool, past: Past) -> list[tracking.Posterior]:
+        contests = tracking.against_rest(pool.class_count)
+        return [self._follow(pool, past, contest) for contest in contests]
+
+    def _follow(self, pool: Pool, past: Past, contest: tracking.AgainstRest) -> tracking.Posterior:
+        return tracking.follow(pool, past, self.beta, self.learning_rate, self.assumptions, contest)
+
+
+def _of_all_classes(judged: FloatArray) -> FloatArray:
+    """P with its interval, (3, n, k), from what each tracker has for its class, (c, 3, n)."""
+    if len(judged) == 1:
+        p, low, high = judged[0]
+        return np.stack([[1 - p, 1 - high, 1 - low], [p, low, high]], axis=-1)
+    probabilities = np.moveaxis(judged, 0, -1).copy()
+    probabilities[0] = tracking.together([*judged[:, 0]])
+    return probabilities
 
 
 def _typical_errors(pool: Pool, p: FloatArray) -> FloatArray:
     """What an exemplar learner gets wrong, weighed by how many of its class are like it."""
-    wrong = np.where(pool.labels > 0, 1 - p, p)
+    wrong = 1 - of_class(p, pool.labels)
     return np.asarray(-wrong * np.maximum(pool.agreement, 0.0))
 
 
-def _blocks(pool: Pool, posterior: tracking.Posterior) -> Iterator["_Block"]:
+def _blocks(
+    pool: Pool, posteriors: Sequence[tracking.Posterior], eta: float
+) -> Iterator[FloatArray]:
+    """What `_Block.judge` gives for each tracker, (c, 5, b), block after block of the pool."""
+    targets = [posterior.contest.target(pool) for posterior in posteriors]
+    against = np.vstack([posteriors[0].shown, *targets]).T
+    steps = len(posteriors[0].shown)
     for first in range(0, pool.n, BLOCK):
-        yield _Block(pool, posterior, slice(first, first + BLOCK))
+        rows = slice(first, first + BLOCK)
+        products = pool.features[rows] @ against
+        yield np.stack(
+            [
+                _Block(pool, posterior, rows, products[:, :steps], wanted).judge(eta)
+                for posterior, wanted in zip(posteriors, products[:, steps:].T, strict=True)
+            ]
+        )
 
 
 class _Block:
-    """The posterior seen from k examples of the pool.
+    """The posterior of a tracker seen from b examples of the pool.
 
-    Per model (k, m): `means` of xᵀw, `along` of xᵀv, `pulls` y E[f], `slopes` E[f(1−f)]. Averaged
-    (k,): `variances` of xᵀw, `ties` Cov(xᵀw, xᵀv). `wanted` (k,) is xᵀw*.
+    Per model (b, m): `means` of the margin u, `along` of xᵀv, `pulls` y E[f], `slopes` E[f(1−f)].
+    Averaged (b,): `variances` of u, `ties` Cov(u, xᵀv). `wanted` (b,) is the margin of the target.
     """
 
-    def __init__(self, pool: Pool, posterior: tracking.Posterior, rows: slice) -> None:
-        self.posterior = posterior
-        self.labels, self.squared_norms = pool.labels[rows], pool.squared_norms[rows]
-        products = pool.features[rows] @ np.vstack([posterior.shown, pool.target]).T
-        shown, self.wanted = products[:, :-1], products[:, -1]
-        self.means, self.along = shown @ posterior.concepts.T, shown @ posterior.momenta.T
+    def __init__(
+        self,
+        pool: Pool,
+        posterior: tracking.Posterior,
+        rows: slice,
+        shown: FloatArray,
+        wanted: FloatArray,
+    ) -> None:
+        self.posterior, contest = posterior, posterior.contest
+        self.labels, self.squared_norms = contest.signs(pool.labels[rows]), pool.squared_norms[rows]
+        self.wanted = contest.offset + wanted
+        self.means = contest.offset + shown @ posterior.concepts.T
+        self.along = shown @ posterior.momenta.T
         beyond = posterior.remainder * self.squared_norms
         self.variances = np.maximum(beyond + _squares(shown, posterior.spread), 0.0)
         self.ties = _squares(shown, posterior.tie)
@@ -189,18 +242,19 @@ class _Block:
         self.slopes = tracking.expected_slope(leans, self.variances[:, None])
         self.pulls = (self.labels[:, None] - leans) / 2
 
-    def judge(self, eta: FloatArray) -> FloatArray:
-        """2p − 1, its interval, diversity and usefulness, shape (5, k), for the rate of each model (m,)."""
+    def judge(self, learning_rate: float) -> FloatArray:
+        """2p − 1, its interval, diversity and usefulness, shape (5, b), at a learning rate of two classes."""
+        eta = learning_rate * self.posterior.contest.scale * self.posterior.bank.factors
         return np.stack([self.lean(), *self.interval(), self.diversity(eta), self.usefulness(eta)])
 
     def lean(self) -> FloatArray:
-        """2E[p] − 1 over all models, for answers as firm as theirs, shape (k,)."""
+        """2E[p] − 1 over all models, for answers as firm as theirs, shape (b,)."""
         firmness = self.posterior.bank.firmness
         leans = tracking.expected_answer(self.means, self.variances[:, None], firmness)
         return np.asarray(leans @ self.posterior.weights)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """2p − 1 as low and as high as it may be nine times out of ten, (k,) each.
+        """2p − 1 as low and as high as it may be nine times out of ten, (b,) each.
 
         Margins are spread within the models and between them.
         """
@@ -213,7 +267,7 @@ class _Block:
         return np.tanh(low / 2), np.tanh(high / 2)
 
     def diversity(self, eta: FloatArray) -> FloatArray:
-        """E[η² (f²‖x‖² − 2β y f xᵀv)], shape (k,).
+        """E[η² (f²‖x‖² − 2β y f xᵀv)], shape (b,).
 
         f² = f − f(1−f), and by Stein's lemma E[y f xᵀv] = y E[f] E[xᵀv] − E[f(1−f)] Cov(xᵀw, xᵀv).
         """
@@ -224,7 +278,7 @@ class _Block:
         return np.asarray(squares * self.squared_norms - 2 * crossed)
 
     def usefulness(self, eta: FloatArray) -> FloatArray:
-        """E[2η y f xᵀ(w* − w)], shape (k,), by the same lemma."""
+        """E[2η y f xᵀ(w* − w)], shape (b,), by the same lemma."""
         weights = self.posterior.weights * eta
         missing = self.wanted[:, None] - self.means
         way = (self.pulls * missing) @ weights + self.variances * (self.slopes @ weights)

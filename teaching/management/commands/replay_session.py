@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
 def describe(step: ReplayedStep) -> str:
     stored = step.stored
-    now = f"DIFFERS: now image {step.choice.example}, {beliefs(step.probabilities)}"
+    now = f"DIFFERS: now image {step.choice.example}, {beliefs(step.choice.probabilities)}"
     then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  {beliefs(stored.probabilities)}"
     return f"{then}  {'same' if step.matches else now}"
 

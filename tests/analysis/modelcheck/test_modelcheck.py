@@ -11,6 +11,7 @@ from analysis.modelcheck import beliefs, decay
 from analysis.modelcheck.page import check
 from studies.models import Participant, Study
 from teaching.engine import LearningRate, SimulatedLearner
+from teaching.engine.classes import concept_vector
 from tests.builders import make_study
 from tests.worker import Worker
 
@@ -66,8 +67,8 @@ def taught(beta: float, steps: int, seed: int, factor: float = 1.0):
     )
     answers = []
     for x, label in zip(features, labels, strict=True):
-        answers.append(learner.answer(x))
-        learner.learn(x, int(label))
+        answers.append(1 if learner.answer(x) else -1)
+        learner.learn(x, int(label > 0))
     return features, labels, np.array(answers, dtype=float), rate
 
 
@@ -79,9 +80,9 @@ def test_the_likelihood_is_that_of_the_learner_run_step_by_step():
         learner = SimulatedLearner(np.zeros(3), beta=decay.BETAS[i], learning_rate=slow)
         total = 0.0
         for x, label, answer in zip(features, labels, answers, strict=True):
-            p = expit(answer * (x @ learner.concept))
+            p = expit(answer * (x @ concept_vector(learner.concept)))
             total += np.log(decay.GUESS / 2 + (1 - decay.GUESS) * p)
-            learner.learn(x, int(label))
+            learner.learn(x, int(label > 0))
         assert surface[i, j] == pytest.approx(total, abs=1e-10)
 
 
@@ -129,7 +130,7 @@ def test_the_check_reads_what_was_stored(finished):
     for session in found.sessions:
         steps = list(Participant.objects.get(code=session.code).teachingsteps.order_by("position"))
         assert [step.p for step in steps] == list(session.p)
-        assert [step.answer for step in steps] == list(session.answers)
+        assert [2 * step.answer - 1 for step in steps] == list(session.answers)
         assert [bool(step.is_correct) for step in steps] == [bool(r) for r in session.right]
         assert session.code in found.fits
 

@@ -22,6 +22,7 @@ from datasets.extractors.base import (
 from datasets.extractors.components import principal_components
 from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS, BadFittedFile, load, save
+from teaching.engine.classes import likeliest
 from teaching.engine.concept import ridge_logistic
 
 SIDE = 48
@@ -60,8 +61,8 @@ def held_out_accuracy(name, draw):
     descriptions = described(name, images)
     fitted = EXTRACTORS[name].fit(descriptions[:40], labels[:40])
     features = fitted.transform(descriptions)
-    concept = ridge_logistic(features[:40], labels[:40].astype(float), 0.04)
-    return np.mean((features[40:] @ concept > 0) == (labels[40:] > 0))
+    concept = ridge_logistic(features[:40], labels[:40], 0.04)
+    return np.mean(likeliest(features[40:] @ concept.T) == (labels[40:] > 0))
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS, load
 from studies.models import Example
 from teaching import pools
+from teaching.engine.classes import concept_vector
 from tests.builders import make_dataset
 from tests.datasets.made_imports import import_by_command, npz_files, source_folder
 
@@ -46,7 +47,7 @@ def test_they_are_what_the_extractor_sees_about_the_pools_mean(tmp_path):
 
 def test_the_target_concept_tells_unseen_images_apart_as_it_does_the_pool():
     dataset = make_dataset(teaching=200, evaluation=200, separation=1.5)
-    target = pools.load(dataset).pool.target
+    target = concept_vector(pools.load(dataset).pool.target)
     labels = dict(dataset.examples.values_list("pk", "label"))
     right = [(x @ target >= 0) == labels[pk] for pk, x in kept(dataset).items()]
     assert np.mean(right) > 0.9

@@ -1,5 +1,7 @@
 """Pools, graphs and histories to test with; every default is small and seeded."""
 
+from types import SimpleNamespace
+
 import numpy as np
 
 from teaching.engine import Pool, Shown
@@ -18,6 +20,31 @@ def gaussian_classes(n=40, d=4, *, seed=0, apart=1.0):
 def make_pool(n=40, d=4, *, seed=0, apart=1.0, **given):
     features, labels = gaussian_classes(n, d, seed=seed, apart=apart)
     return Pool(features, labels, **given)
+
+
+def many_classes(n=40, d=4, *, k=3, seed=0, apart=1.5):
+    """k overlapping classes: features (n, d), centred, and class numbers (n,), all present."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % k)
+    centres = rng.standard_normal((k, d)) * apart
+    features = rng.standard_normal((n, d)) + centres[labels]
+    return features - features.mean(axis=0), labels
+
+
+def class_pool(n=40, d=4, *, k=3, seed=0, apart=1.5, **given):
+    features, labels = many_classes(n, d, k=k, seed=seed, apart=apart)
+    return Pool(features, labels, **given)
+
+
+def as_signs(pool):
+    """A pool of two classes in the letters of the paper: labels −1 and +1, and w* of shape (d,)."""
+    return SimpleNamespace(
+        n=pool.n,
+        features=pool.features,
+        labels=2.0 * pool.labels - 1,
+        target=pool.target[1] - pool.target[0],
+        affinity=pool.affinity,
+    )
 
 
 def random_graph(n, *, seed=0, density=0.3, connected=True):
@@ -54,6 +81,16 @@ def random_history(n, steps, *, seed=0, distinct=False):
     pick = rng.choice(n, steps, replace=False) if distinct else rng.integers(0, n, steps)
     return [
         Shown(int(example), int(rng.choice([-1, 1])), float(rng.uniform(0.05, 0.95)))
+        for example in pick
+    ]
+
+
+def class_history(n, steps, *, k=3, seed=0, distinct=False):
+    """Random steps of k classes, each with the probabilities of all of them."""
+    rng = np.random.default_rng(seed)
+    pick = rng.choice(n, steps, replace=False) if distinct else rng.integers(0, n, steps)
+    return [
+        Shown(int(example), int(rng.integers(k)), tuple(rng.dirichlet(np.ones(k))))
         for example in pick
     ]
 

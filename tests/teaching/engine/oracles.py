@@ -4,7 +4,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import spsolve
 
-from teaching.engine import SimulatedLearner
+from teaching.engine import Shown, SimulatedLearner
+from tests.teaching.engine.builders import as_signs
 
 
 def newest_answers(history):
@@ -35,19 +36,21 @@ def direct_belief(affinity, history):
 
 
 def distance_after_update(pool, learner, example, *, beta, eta):
-    """‖w_t − w*‖² if this example is shown next: one update of a copied learner."""
+    """2‖W_t − W*‖², of two classes ‖w_t − w*‖², if this example is shown next: one update of a copy."""
     copy = SimulatedLearner(learner.concept, beta=beta, learning_rate=lambda t: eta)
     copy.momentum = learner.momentum.copy()
     copy.learn(pool.features[example], int(pool.labels[example]))
-    return float(np.sum((copy.concept - pool.target) ** 2))
+    return float(2 * np.sum((copy.concept - pool.target) ** 2))
 
 
 def jedi_score(pool, history, p, example, *, beta, eta):
-    """Algorithm 2's objective for one candidate, term by term."""
+    """Algorithm 2's objective for one candidate of two classes, term by term."""
+    pool = as_signs(pool)
     momentum = np.zeros(pool.features.shape[1])
     for step in history:
         label = pool.labels[step.example]
-        wrong = 1 - step.p if label > 0 else step.p
+        p_then = np.clip(step.p[1] if np.ndim(step.p) else step.p, 1e-6, 1 - 1e-6)
+        wrong = 1 - p_then if label > 0 else p_then
         momentum = beta * momentum - label * wrong * pool.features[step.example]
     x, y = pool.features[example], pool.labels[example]
     chance = min(max(p[example], 1e-6), 1 - 1e-6)
@@ -81,4 +84,50 @@ def eer_risks(affinity, labels, history):
         after = harmonic_on_unseen(affinity, believed | {candidate: float(labels[candidate] > 0)})
         right = np.where(labels > 0, after, 1 - after)
         risks[candidate] = float(np.sum(1 - right[unseen]))
+    return risks
+
+
+# The same for k classes, one class at a time.
+
+
+def padded_beliefs(affinity, history, k):
+    """The belief in each class, (n, k), by the padded graph of that class against the others."""
+    columns = [
+        padded_belief(affinity, [Shown(s.example, int(s.answer == c), 0.5) for s in history])
+        for c in range(k)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def class_score(pool, history, believed, example, *, beta, eta):
+    """Algorithm 2's objective for one candidate of k classes: 2‖·‖² with the rate η/2, term by term."""
+    k, d = pool.target.shape
+    momentum = np.zeros((k, d))
+    for step in history:
+        for c in range(k):
+            slope = step.p[c] - (c == pool.labels[step.example])
+            momentum[c] = beta * momentum[c] + slope * pool.features[step.example]
+    x, y = pool.features[example], pool.labels[example]
+    believed = np.clip(believed[example], 1e-6, 1 - 1e-6)
+    believed = believed / believed.sum()
+    wrong = sum(believed[c] ** 2 for c in range(k) if c != y) + (1 - believed[y]) ** 2
+    crossed = sum((believed[c] - (c == y)) * (momentum[c] @ x) for c in range(k))
+    wanted = np.exp(pool.target @ x)
+    gained = np.log(1 / believed[y]) - np.log(wanted.sum() / wanted[y])
+    rate = eta / 2
+    return 2 * (rate**2 * (wrong * (x @ x) + 2 * beta * crossed) - 2 * rate * gained)
+
+
+def class_risks(affinity, labels, history, k):
+    """Total risk over the unseen for each unseen candidate, by solving again for each class."""
+    newest = newest_answers(history)
+    unseen = [i for i in range(len(affinity)) if i not in newest]
+    risks = {}
+    for candidate in unseen:
+        believed = newest | {candidate: int(labels[candidate])}
+        after = [
+            harmonic_on_unseen(affinity, {i: float(said == c) for i, said in believed.items()})
+            for c in range(k)
+        ]
+        risks[candidate] = float(sum(1 - after[labels[i]][i] for i in unseen))
     return risks

@@ -5,18 +5,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from teaching.engine import PoolExhausted, PoolTooLarge, SimulatedLearner, make_teacher, teach
+from teaching.engine import (
+    Pool,
+    PoolExhausted,
+    PoolTooLarge,
+    Shown,
+    SimulatedLearner,
+    make_teacher,
+    teach,
+)
 from teaching.engine.teachers import eer as eer_file
 from tests.teaching.engine.builders import (
     answered,
+    class_history,
     graph_pool,
     make_pool,
+    many_classes,
     path_graph,
     random_graph,
     random_history,
     star_graph,
 )
-from tests.teaching.engine.oracles import eer_risks, harmonic_on_unseen
+from tests.teaching.engine.oracles import class_risks, eer_risks, harmonic_on_unseen
 
 
 def eer(**options):
@@ -35,6 +45,24 @@ def assert_same_risks(pool, history):
 @pytest.mark.parametrize("steps", [1, 2, 9, 28])
 def test_scores_are_the_risks_of_the_loop(seed, steps):
     assert_same_risks(graph_pool(random_graph(24, seed=seed)), random_history(24, steps, seed=seed))
+
+
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("steps", [1, 2, 9, 20])
+def test_scores_of_many_classes_are_the_risks_of_the_loop(k, steps):
+    for seed in range(3):
+        features, labels = many_classes(24, 3, k=k, seed=seed)
+        affinity = np.zeros((24, 24))
+        affinity[:9, :9] = random_graph(9, seed=seed)
+        affinity[9:, 9:] = random_graph(15, seed=seed)
+        history = class_history(24, steps, k=k, seed=seed)
+        history += class_history(9, 1, k=k, seed=seed)
+        history += [Shown(15, 1, (1 / k,) * k)]
+        pool = Pool(features, labels, affinity=affinity)
+        scores = eer(cold_start=0).scores(pool, history)
+        expected = class_risks(affinity, labels, history, k)
+        unseen = sorted(expected)
+        np.testing.assert_allclose(scores[unseen], [expected[i] for i in unseen], atol=1e-8)
 
 
 def test_scores_on_a_built_graph_are_the_risks_of_the_loop():
@@ -78,10 +106,10 @@ def test_with_no_answers_at_all_a_choice_is_made():
 
 
 def test_on_a_path_the_middle_label_tells_most():
-    # All true labels are +1 and one end was answered −1: the belief falls to 0 everywhere, and a
+    # All labels beyond an end are +1 and that end was answered −1: the belief falls to 0 everywhere, and a
     # +1 at k lifts everything beyond k to 1 and the way there in a line.
     n = 9
-    pool = graph_pool(path_graph(n), labels=np.ones(n))
+    pool = graph_pool(path_graph(n), labels=[-1] + [1] * (n - 1))
     scores = eer(cold_start=0).scores(pool, answered((0, -1)))
     k = np.arange(1, n)
     risk_left_of_k = (k - 1) / 2
@@ -90,7 +118,7 @@ def test_on_a_path_the_middle_label_tells_most():
 
 def test_on_a_star_the_middle_tells_most():
     n = 8
-    pool = graph_pool(star_graph(n), labels=np.ones(n))
+    pool = graph_pool(star_graph(n), labels=[1, 1, 1, -1, 1, 1, 1, 1])
     scores = eer(cold_start=0).scores(pool, answered((3, -1)))
     assert int(np.argmin(scores)) == 0
     # The middle believed, all leaves follow it; a leaf believed, the middle is at one half.

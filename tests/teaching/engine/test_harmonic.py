@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 from teaching.engine import Pool, Shown, belief, harmonic
 from tests.teaching.engine.builders import (
     answered,
+    class_history,
     gaussian_classes,
     graph_pool,
     make_pool,
+    many_classes,
     path_graph,
     random_graph,
     random_history,
     star_graph,
 )
-from tests.teaching.engine.oracles import direct_belief, padded_belief
+from tests.teaching.engine.oracles import direct_belief, padded_belief, padded_beliefs
 
 every_solver = pytest.mark.parametrize("tiny_pool, paged_limit", [(256, 0), (0, 4_000), (0, 0)])
 
@@ -33,6 +35,33 @@ def test_belief_is_that_of_the_padded_graph_with_repeats_and_changed_answers(
     history = random_history(30, steps, seed=seed)
     expected = padded_belief(affinity, history)
     np.testing.assert_allclose(belief(graph_pool(affinity), history), expected, atol=1e-10)
+
+
+@every_solver
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("steps", [1, 5, 40])
+def test_belief_in_many_classes_is_that_of_one_padded_graph_for_each(
+    monkeypatch, tiny_pool, paged_limit, k, steps
+):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
+    monkeypatch.setattr(harmonic, "PAGED_LIMIT", paged_limit)
+    for seed in range(4):
+        affinity = random_graph(30, seed=seed)
+        history = class_history(30, steps, k=k, seed=seed)
+        features, labels = many_classes(30, 3, k=k, seed=seed)
+        found = belief(Pool(features, labels, affinity=affinity), history)
+        np.testing.assert_allclose(found, padded_beliefs(affinity, history, k), atol=1e-10)
+
+
+def test_where_no_label_reaches_many_classes_are_alike():
+    affinity = np.zeros((6, 6))
+    affinity[:3, :3] = affinity[3:, 3:] = 1 - np.eye(3)
+    features, labels = many_classes(6, 2, k=3)
+    pool = Pool(features, labels, affinity=affinity)
+    assert (belief(pool, []) == 1 / 3).all()
+    found = belief(pool, [Shown(0, 2, (0.2, 0.3, 0.5))])
+    np.testing.assert_allclose(found[:3], [[0, 0, 1]] * 3, atol=1e-12)
+    assert (found[3:] == 1 / 3).all()
 
 
 def test_belief_on_a_built_graph_is_that_of_the_padded_graph():

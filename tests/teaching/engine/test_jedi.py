@@ -5,8 +5,14 @@ import pytest
 
 from teaching.engine import LearningRate, Shown, belief, make_teacher, teach
 from teaching.engine.learners.paper import SimulatedLearner
-from tests.teaching.engine.builders import answered, make_pool, random_history
-from tests.teaching.engine.oracles import jedi_score
+from tests.teaching.engine.builders import (
+    answered,
+    class_history,
+    class_pool,
+    make_pool,
+    random_history,
+)
+from tests.teaching.engine.oracles import class_score, jedi_score, padded_beliefs
 
 RATE = LearningRate(0.7, 20)
 
@@ -24,6 +30,21 @@ def test_scores_are_the_objective_written_out(seed, beta):
     p, eta = belief(pool, history), RATE(len(history) + 1)
     expected = [jedi_score(pool, history, p, i, beta=beta, eta=eta) for i in range(pool.n)]
     np.testing.assert_allclose(scores, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("beta", [0.0, 0.75])
+def test_scores_of_many_classes_are_the_objective_written_out(k, beta):
+    for seed in range(3):
+        pool = class_pool(30, 5, k=k, seed=seed)
+        history = class_history(30, 17, k=k, seed=seed)
+        scores = jedi(beta=beta, repeat_window=0).scores(pool, history)
+        believed = padded_beliefs(pool.affinity.toarray(), history, k)
+        eta = RATE(len(history) + 1)
+        expected = [
+            class_score(pool, history, believed, i, beta=beta, eta=eta) for i in range(pool.n)
+        ]
+        np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
 
 
 def test_the_choice_is_the_least_score_and_says_why():

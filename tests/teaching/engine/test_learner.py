@@ -32,11 +32,35 @@ def test_two_updates_follow_the_papers_equations():
     w1 = w0 - 0.1 * 20 / 21 * v1
     v2 = 0.6 * v1 - y2 * x2 / (1 + np.exp(y2 * w1 @ x2))
     w2 = w1 - 0.1 * 20 / 22 * v2
-    learner.learn(x1, y1)
-    learner.learn(x2, y2)
-    np.testing.assert_allclose(learner.momentum, v2, atol=1e-15)
-    np.testing.assert_allclose(learner.concept, w2, atol=1e-15)
+    learner.learn(x1, 1)
+    learner.learn(x2, 0)
+    np.testing.assert_allclose(learner.momentum, [-v2, v2], atol=1e-15)
+    np.testing.assert_allclose(learner.concept, [-w2 / 2, w2 / 2], atol=1e-15)
     assert learner.t == 2
+
+
+def test_updates_of_many_classes_follow_the_equations_class_by_class():
+    rng = np.random.default_rng(3)
+    concept, momentum = rng.standard_normal((4, 3)), np.zeros((4, 3))
+    learner = SimulatedLearner(concept, beta=0.6, learning_rate=LearningRate(0.1, 20))
+    for t in range(1, 6):
+        x, label = rng.standard_normal(3), int(rng.integers(4))
+        powers = [np.exp(concept[c] @ x) for c in range(4)]
+        for c in range(4):
+            slope = powers[c] / sum(powers) - (c == label)
+            momentum[c] = 0.6 * momentum[c] + slope * x
+        concept = concept - 0.1 * 20 / (20 + t) / 2 * momentum
+        learner.learn(x, label)
+    np.testing.assert_allclose(learner.momentum, momentum, atol=1e-14)
+    np.testing.assert_allclose(learner.concept, concept, atol=1e-14)
+
+
+def test_answers_of_many_classes_come_as_often_as_their_probabilities():
+    concept = np.log([[0.5], [0.2], [0.3]])
+    learner = SimulatedLearner(concept, answers="bernoulli", rng=np.random.default_rng(0))
+    answers = [learner.answer(np.ones(1)) for _ in range(4000)]
+    np.testing.assert_allclose(np.bincount(answers) / 4000, [0.5, 0.2, 0.3], atol=0.03)
+    np.testing.assert_allclose(learner.probabilities(np.ones(1)), [0.5, 0.2, 0.3])
 
 
 def test_a_tie_is_answered_plus():
@@ -45,7 +69,7 @@ def test_a_tie_is_answered_plus():
 
 def test_a_deterministic_learner_answers_by_the_side_of_its_plane():
     learner = SimulatedLearner([1.0])
-    assert [learner.answer(np.array([x])) for x in (2.0, -2.0)] == [1, -1]
+    assert [learner.answer(np.array([x])) for x in (2.0, -2.0)] == [1, 0]
 
 
 def test_a_bernoulli_learner_answers_with_its_probability():
@@ -59,7 +83,8 @@ def test_noise_falls_on_the_concept_after_learning():
     plain = SimulatedLearner(np.zeros(500))
     for learner in (noisy, plain):
         learner.learn(np.ones(500), 1)
-    assert np.std(noisy.concept - plain.concept) == pytest.approx(0.2, rel=0.15)
+    fallen = noisy.concept - plain.concept
+    assert np.std(fallen[1] - fallen[0]) == pytest.approx(0.2, rel=0.15)
     np.testing.assert_array_equal(noisy.momentum, plain.momentum)
 
 
@@ -71,9 +96,9 @@ def test_a_learner_keeps_its_own_copy_of_the_concept():
 
 def test_a_confident_learner_overflows_nowhere():
     learner = SimulatedLearner([1e6])
-    learner.learn(np.array([1e3]), -1)
+    learner.learn(np.array([1e3]), 0)
     assert np.isfinite(learner.concept).all()
-    assert learner.probability(np.array([1e3])) == 1.0
+    assert learner.probabilities(np.array([1e3])).tolist() == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +110,15 @@ def test_a_learner_outside_its_ranges_is_refused(settings):
         SimulatedLearner([0.0], **settings)
 
 
-@pytest.mark.parametrize("concept", [[[0.0]], [np.nan], 3.0])
-def test_a_concept_that_is_no_finite_vector_is_refused(concept):
-    with pytest.raises(BadSetting, match="vector"):
+@pytest.mark.parametrize(
+    "concept", [[[0.0]], [np.nan], 3.0, np.zeros((21, 2)), np.zeros((2, 2, 2))]
+)
+def test_a_concept_that_is_no_finite_matrix_of_some_classes_is_refused(concept):
+    with pytest.raises(BadSetting, match="classes"):
         SimulatedLearner(concept)
 
 
 def test_the_error_probability_is_the_chance_of_the_other_answer():
-    f = error_probability([0.2, 0.2, 0.0, 1.0], [1, -1, 1, 1])
+    p = np.array([0.2, 0.2, 0.0, 1.0])
+    f = error_probability(np.column_stack([1 - p, p]), np.array([1, 0, 1, 1]))
     np.testing.assert_allclose(f, [0.8, 0.2, 1 - 1e-6, 1e-6])

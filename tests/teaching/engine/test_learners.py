@@ -20,8 +20,9 @@ from teaching.engine import (
     make_worker,
     teach,
 )
-from teaching.engine.learners.people import extra_picture_chance
-from tests.teaching.engine.builders import make_pool
+from teaching.engine.classes import concept_vector
+from teaching.engine.learners.people import doubt, extra_picture_chance
+from tests.teaching.engine.builders import class_pool, make_pool
 
 RATE = LearningRate(0.5, 20)
 
@@ -70,14 +71,14 @@ def test_bernoulli_answers_pass_through_the_habits():
     p = 1 / (1 + math.exp(-1))
     expected = 0.1 + 0.8 * (p + 0.25 * (1 - 2 * p))
     one = worker(margin=1.0, bernoulli=True, guess=0.2, lapse=0.25)
-    assert one.probability(np.ones(1)) == pytest.approx(expected)
+    assert one.probabilities(np.ones(1))[1] == pytest.approx(expected)
     assert share_of_plus(one) == pytest.approx(expected, abs=0.03)
 
 
 def test_response_times_are_shifted_lognormal_with_the_stated_median():
     times = ResponseTime(fastest_ms=300, typical_ms=1000, spread=0.5, hesitation=1.0)
     z = np.random.default_rng(0).standard_normal(20_000)
-    sure, unsure = times(1.0, z), times(0.5, z)
+    sure, unsure = times(0.0, z), times(1.0, z)
     assert np.median(sure) == pytest.approx(1000, rel=0.03)
     assert np.median(unsure) == pytest.approx(300 + 2 * 700, rel=0.03)
     assert np.std(np.log(sure - 300)) == pytest.approx(0.5, rel=0.03)
@@ -174,8 +175,41 @@ def test_a_first_concept_is_as_convinced_as_it_was_asked_to_be():
         pool = make_pool(60, 5)
         pool = type(pool)(pool.features * scale, pool.labels)
         one = make_worker(pool, beta=0.5, learning_rate=RATE, seed=3, conviction=0.7)
-        margins = pool.features @ one.learner.concept
+        margins = pool.features @ concept_vector(one.learner.concept)
         assert np.sqrt(np.mean(margins**2)) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_margins_between_any_two_classes_are_as_wide_as_the_conviction(k):
+    pool = class_pool(60, 5, k=k)
+    gaps = []
+    for seed in range(200):
+        one = make_worker(pool, beta=0.5, learning_rate=RATE, seed=seed, conviction=0.7)
+        logits = pool.features @ one.learner.concept.T
+        gaps += [logits[:, a] - logits[:, b] for a in range(k) for b in range(a)]
+    assert np.sqrt(np.mean(np.square(gaps))) == pytest.approx(0.7)
+    assert np.std([np.sqrt(np.mean(gap**2)) for gap in gaps]) < 0.35
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_habits_of_many_classes_come_as_often_as_their_chances_say(k):
+    concept = np.log(np.arange(1.0, k + 1))[:, None]
+    learner = SimulatedLearner(concept, answers="bernoulli", rng=np.random.default_rng(1))
+    one = SimulatedWorker(learner, beta=0.5, habits=Habits(guess=0.2, lapse=0.3), seed=4)
+    meant = np.arange(1.0, k + 1) / np.arange(1.0, k + 1).sum()
+    expected = 0.2 / k + 0.8 * (0.7 * meant + 0.3 * (1 - meant) / (k - 1))
+    np.testing.assert_allclose(one.probabilities(np.ones(1)), expected)
+    said = np.bincount(one.answers(np.ones((6000, 1))), minlength=k) / 6000
+    np.testing.assert_allclose(said, expected, atol=0.025)
+
+
+@given(st.integers(2, 20), st.integers(0, 100))
+def test_doubt_runs_from_none_to_all_classes_alike(k, seed):
+    drawn = np.random.default_rng(seed).dirichlet(np.ones(k))
+    assert 0 <= doubt(drawn) <= 1
+    assert doubt(np.eye(k)[0]) == 0
+    assert doubt(np.full(k, 1 / k)) == pytest.approx(1)
+    assert doubt(np.array([0.3, 0.7])) == pytest.approx(4 * 0.3 * 0.7)
 
 
 def test_first_concepts_are_right_as_often_as_wrong():

@@ -3,18 +3,19 @@
 import numpy as np
 import pytest
 
-from teaching.engine import LearningRate, OmniscientJEDI, Shown, SimulatedLearner, teach
-from tests.teaching.engine.builders import make_pool
+from teaching.engine import LearningRate, OmniscientJEDI, SimulatedLearner, teach
+from tests.teaching.engine.builders import class_pool, make_pool
 from tests.teaching.engine.oracles import distance_after_update
 
 
 @pytest.mark.parametrize("beta", [0.0, 0.5, 0.75, 0.9])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_choice_is_the_one_that_brings_the_learner_closest(beta, seed):
-    pool = make_pool(25, 4, seed=seed)
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_the_choice_is_the_one_that_brings_the_learner_closest(beta, k):
+    pool = class_pool(25, 4, k=k, apart=0.5)
     rate = LearningRate(0.4, 20)
-    rng = np.random.default_rng(seed)
-    learner = SimulatedLearner(rng.standard_normal(4), beta=beta, learning_rate=rate, noise=0.05)
+    rng = np.random.default_rng(k)
+    first = rng.standard_normal((k, 4))
+    learner = SimulatedLearner(first, beta=beta, learning_rate=rate, noise=0.05)
     teacher = OmniscientJEDI(learner=learner, beta=beta, learning_rate=rate)
     history = []
     for t in range(1, 21):
@@ -27,7 +28,7 @@ def test_the_choice_is_the_one_that_brings_the_learner_closest(beta, seed):
         assert int(np.argmin(scores)) == int(np.argmin(after))
         choice = teacher.choose(pool, history, rng)
         x = pool.features[choice.example]
-        history.append(Shown(choice.example, learner.answer(x), choice.p))
+        history.append(choice.answered(learner.answer(x)))
         learner.learn(x, int(pool.labels[choice.example]))
 
 
@@ -49,4 +50,4 @@ def test_the_parts_add_up():
     learner.learn(pool.features[0], int(pool.labels[0]))
     choice = OmniscientJEDI(learner=learner, beta=0.5).choose(pool, [], np.random.default_rng(0))
     assert choice.score == pytest.approx(choice.diversity - choice.usefulness)
-    assert choice.p == learner.probability(pool.features[choice.example])
+    assert choice.p == learner.probabilities(pool.features)[choice.example, 1]

@@ -18,26 +18,49 @@ from teaching.engine import (
     Shown,
     belief,
     make_teacher,
+    storage,
 )
 from teaching.engine import pool as pool_file
-from tests.teaching.engine.builders import gaussian_classes, make_pool, path_graph, random_history
+from teaching.engine.classes import concept_vector, likeliest
+from tests.teaching.engine.builders import (
+    as_signs,
+    class_pool,
+    gaussian_classes,
+    make_pool,
+    many_classes,
+    path_graph,
+    random_history,
+)
 
 
 def test_the_target_minimises_the_ridge_logistic_loss():
-    pool = make_pool(80, 4)
+    pool = as_signs(make_pool(80, 4))
     margins = pool.labels * (pool.features @ pool.target)
     pull = pool.features.T @ (pool.labels / (1 + np.exp(margins)))
     np.testing.assert_allclose(0.001 * 80 * pool.target, pull, atol=1e-9)
 
 
+@pytest.mark.parametrize("n, d, k", [(80, 4, 3), (60, 5, 5), (24, 40, 4)])
+def test_the_target_of_many_classes_minimises_the_ridge_logistic_loss(n, d, k):
+    features, labels = many_classes(n, d, k=k)
+    pool = Pool(features, labels)
+    logits = features @ pool.target.T
+    for c in range(k):
+        p = np.exp(logits[:, c]) / np.exp(logits).sum(axis=1)
+        pull = features.T @ ((labels == c) - p)
+        # The derivative of λ‖W‖².
+        np.testing.assert_allclose(2 * 0.001 * n * pool.target[c], pull, atol=1e-9)
+    np.testing.assert_allclose(pool.target.sum(axis=0), 0, atol=1e-12)
+
+
 def test_the_target_of_a_separable_pool_is_finite():
     pool = Pool([[1.0], [2.0], [-1.0], [-2.0]], [1, 1, -1, -1])
-    assert 1 < pool.target[0] < 20
+    assert 1 < concept_vector(pool.target)[0] < 20
 
 
 def test_more_features_than_examples_have_a_target_too():
     features, labels = gaussian_classes(20, 50)
-    pool = Pool(features, labels)
+    pool = as_signs(Pool(features, labels))
     margins = pool.labels * (features @ pool.target)
     pull = features.T @ (pool.labels / (1 + np.exp(margins)))
     np.testing.assert_allclose(0.001 * 20 * pool.target, pull, atol=1e-9)
@@ -53,18 +76,24 @@ def test_the_target_settles_on_any_scale(scale):
 def test_copies_of_a_feature_on_wild_scales_have_a_target():
     features, labels = gaussian_classes(80, 4)
     pool = Pool(np.hstack([features, features * 1e12, np.full((80, 1), 1e6)]), labels)
-    assert np.mean(np.sign(pool.features @ pool.target) == labels) > 0.8
+    assert np.mean(likeliest(pool.features @ pool.target.T) == pool.labels) > 0.8
 
 
 def test_a_given_target_is_kept():
-    assert make_pool(10, 3, target=[1, 2, 3]).target.tolist() == [1, 2, 3]
+    pool = make_pool(10, 3, target=[1, 2, 3])
+    assert pool.target.tolist() == [[-0.5, -1, -1.5], [0.5, 1, 1.5]]
+    # What all classes share tells none of them apart.
+    given = np.array([[1.0, 0, 0], [0, 2, 0], [0, 0, 3]])
+    kept = class_pool(12, 3, target=given + np.array([5, 6, 7])).target
+    np.testing.assert_allclose(kept, given - given.mean(axis=0), atol=1e-14)
 
 
 def test_precomputed_numbers_are_what_they_are_called():
     pool = make_pool(15, 3)
     x, y = pool.features, pool.labels
     np.testing.assert_allclose(pool.squared_norms, (x**2).sum(axis=1))
-    np.testing.assert_allclose(pool.target_losses, np.log(1 + np.exp(-y * (x @ pool.target))))
+    margins = (2 * y - 1) * (x @ concept_vector(pool.target))
+    np.testing.assert_allclose(pool.target_losses, np.log(1 + np.exp(-margins)))
     np.testing.assert_allclose(pool.degrees, pool.affinity.toarray().sum(axis=1))
     assert (pool.n, pool.dimensions) == (15, 3)
 
@@ -76,7 +105,8 @@ def test_the_shared_inverse_inverts_the_laplacian_of_sums_that_vanish():
     flow -= flow.mean()
     np.testing.assert_allclose(laplacian @ (pool.inverse.matrix @ flow), flow, atol=1e-12)
     np.testing.assert_array_equal(pool.inverse.matrix, pool.inverse.matrix.T)
-    np.testing.assert_allclose(pool.inverse.label_sums, pool.inverse.matrix @ pool.labels)
+    signs = 2 * pool.labels - 1
+    np.testing.assert_allclose(pool.inverse.label_sums[:, 0], pool.inverse.matrix @ signs)
 
 
 def test_a_pool_cannot_be_changed():
@@ -115,9 +145,16 @@ def with_value(value):
         (with_value(np.inf), Y, None, "Example 2"),
         (with_value(1e60), Y, None, "scale"),
         (X, Y[:5], None, "shape"),
-        (X, [0, 1, 0, 1, 0, 1], None, "into −1 and"),
         (X, [1, -1, 1, -1, 1, 2], None, "Example 5"),
+        (X, [1, -1, 1, -1, 1, 0], None, "Example 5"),
         (X, [1, -1, 1, -1, 1, np.nan], None, "Example 5"),
+        (X, [1, 0, 1, 0, 1, 0.5], None, "Example 5"),
+        (X, [1, 0, 1, 0, 1, -2], None, "Example 5"),
+        (X, [1, 1, 1, 1, 1, 1], None, "Class 0 of 2 has no example"),
+        (X, [0, 0, 0, 0, 0, 0], None, "Class 1 of 2 has no example"),
+        (X, [0, 1, 3, 0, 1, 3], None, "Class 2 of 4 has no example"),
+        (X, [0, 1, 20, 0, 1, 2], None, "2 to 20 classes, not 21"),
+        (X, [0, 1, 2, 0, 1, 2], [1.0, 2.0, 3.0], r"need \(3, 3\)"),
         (X, ["wild"] * 6, None, "class names"),
         (X, Y, [1.0, 2.0], "constant column"),
         (X, Y, [1.0, 2.0, np.nan], "finite"),
@@ -139,7 +176,7 @@ def test_numbers_that_make_no_pool_are_refused_with_the_remedy(features, labels,
     [
         (Shown(40, 1, 0.5), "outside 0 … 39"),
         (Shown(-1, 1, 0.5), "outside 0 … 39"),
-        (Shown(3, 0, 0.5), "answer"),
+        (Shown(3, -2, 0.5), "answer"),
         (Shown(3, 2, 0.5), "answer"),
         (Shown(3, 1, 1.1), "outside \\[0, 1\\]"),
         (Shown(3, 1, float("nan")), "outside \\[0, 1\\]"),
@@ -160,6 +197,22 @@ def test_a_history_that_cannot_have_happened_is_refused(step, complaint):
     ):
         with pytest.raises(BadHistory, match=complaint):
             ask()
+
+
+@pytest.mark.parametrize(
+    "p, complaint",
+    [
+        (0.5, "3 classes need 3 probabilities"),
+        ((0.5, 0.5), "3 classes need 3 probabilities"),
+        ((0.2, 0.3, 0.4), "add up to 1"),
+        ((0.5, 0.7, -0.2), "outside \\[0, 1\\]"),
+    ],
+)
+def test_a_history_of_many_classes_needs_the_probability_of_each(p, complaint):
+    with pytest.raises(BadHistory, match=complaint):
+        belief(class_pool(40), [Shown(1, 2, p), Shown(2, 0, p)])
+    with pytest.raises(BadHistory, match="no class 0 … 2"):
+        belief(class_pool(40), [Shown(1, -1, (0.2, 0.3, 0.5))])
 
 
 # On disk.
@@ -185,6 +238,33 @@ def test_a_loaded_pool_makes_the_same_choices_to_the_last_bit(tmp_path):
             teacher = make_teacher(name, beta=0.7)
             here = teacher.choose(pool, history, np.random.default_rng(1))
             assert here == teacher.choose(loaded, history, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("limit", [0, 10_000])
+def test_a_folder_of_the_first_version_with_two_classes_as_signs_makes_the_same_choices(
+    tmp_path, monkeypatch, limit
+):
+    monkeypatch.setattr(pool_file, "INVERSE_LIMIT", limit)
+    pool = make_pool(50)
+    pool.save(tmp_path / "pool")
+    first = {"labels": 2.0 * pool.labels - 1, "target": concept_vector(pool.target)}
+    write_first_version(tmp_path / "old", tmp_path / "pool", first)
+    loaded = Pool.load(tmp_path / "old")
+    assert loaded.class_count == 2
+    for name in TEACHERS if limit else ("jedi", "imt", "rt", "tracked"):
+        history = random_history(50, 12, distinct=True)
+        teacher = make_teacher(name, beta=0.7)
+        here = teacher.choose(pool, history, np.random.default_rng(1))
+        assert here == teacher.choose(loaded, history, np.random.default_rng(1))
+
+
+def write_first_version(folder, saved, changed):
+    """A copy of a saved pool as it was before there were more than two classes."""
+    arrays = storage.read(saved) | changed
+    if "inverse_label_sums" in arrays:
+        arrays["inverse_label_sums"] = arrays["inverse_label_sums"][:, 0]
+    storage.write(folder, arrays)
+    edit_description(folder, version=1)
 
 
 def is_mapped(array):

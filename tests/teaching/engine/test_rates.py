@@ -14,6 +14,7 @@ from teaching.engine import (
     suggest_learning_rate,
     teach,
 )
+from teaching.engine.classes import concept_vector, likeliest
 from tests.teaching.engine.builders import gaussian_classes, make_pool
 
 
@@ -23,11 +24,12 @@ def accuracy_after(pool, initial, *, name="jedi", learners=8):
     reached = []
     for seed in range(learners):
         rng = np.random.default_rng(seed)
-        start = rng.standard_normal(pool.dimensions) * np.linalg.norm(pool.target) / 10
+        length = np.linalg.norm(concept_vector(pool.target))
+        start = rng.standard_normal(pool.dimensions) * length / 10
         learner = SimulatedLearner(start, beta=0.5, learning_rate=rate, rng=rng)
         teacher = make_teacher(name, beta=0.5, learning_rate=rate)
         teach(teacher, pool, learner, steps=30, rng=rng)
-        reached.append(np.mean(np.sign(pool.features @ learner.concept) == pool.labels))
+        reached.append(np.mean(likeliest(pool.features @ learner.concept.T) == pool.labels))
     return np.mean(reached)
 
 
@@ -36,7 +38,7 @@ def accuracy_after(pool, initial, *, name="jedi", learners=8):
 def test_a_learner_comes_close_to_the_target_at_the_suggested_rate(scale, name):
     features, labels = gaussian_classes(150, 10, apart=1.5)
     pool = Pool(scale * (features - features.mean(axis=0)), labels)
-    best = np.mean(np.sign(pool.features @ pool.target) == labels)
+    best = np.mean(likeliest(pool.features @ pool.target.T) == pool.labels)
     suggested = suggest_learning_rate(pool)
     reached = accuracy_after(pool, suggested, name=name)
     assert reached > 0.5 + 0.7 * (best - 0.5)
@@ -56,7 +58,7 @@ def test_the_rule_is_the_way_over_the_steps():
     pool = make_pool(40, 4)
     length = np.sqrt((pool.features**2).sum(axis=1).mean()) / 2
     steps = sum(20 / (20 + t) for t in range(1, 31))
-    expected = np.linalg.norm(pool.target) / (length * steps)
+    expected = np.linalg.norm(concept_vector(pool.target)) / (length * steps)
     assert suggest_learning_rate(pool) == pytest.approx(expected)
 
 

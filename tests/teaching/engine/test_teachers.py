@@ -19,7 +19,17 @@ from teaching.engine import (
     make_teacher,
     teach,
 )
-from tests.teaching.engine.builders import gaussian_classes, make_pool, random_history
+from teaching.engine.history import Past
+from teaching.engine.learners.alternatives import HingeLearner, SquaredLearner
+from teaching.engine.teachers import cold_start
+from tests.teaching.engine.builders import (
+    class_history,
+    class_pool,
+    gaussian_classes,
+    make_pool,
+    many_classes,
+    random_history,
+)
 
 every_teacher = pytest.mark.parametrize("name", list(TEACHERS))
 
@@ -127,6 +137,44 @@ def test_the_cold_start_has_the_law_of_drawing_again_until_both_classes_are_ther
     assert chi_squared < len(valid) + 5 * np.sqrt(2 * len(valid))
 
 
+@pytest.mark.parametrize(
+    "labels, steps",
+    [
+        ([0, 0, 0, 1, 1], 3),
+        ([0, 0, 0, 1, 1], 1),
+        ([0, 0, 1, 1, 2, 2], 3),
+        ([0, 0, 0, 1, 2, 2], 4),
+        ([0, 0, 0, 1, 2, 2], 2),
+        ([0, 1, 1, 2, 2, 3], 3),
+        ([0, 1, 1, 2, 2, 3], 5),
+    ],
+)
+def test_every_cold_start_that_shows_all_classes_it_can_is_equally_likely(labels, steps):
+    labels = np.array(labels)
+    k = labels.max() + 1
+    most = min(k, steps)
+    sequences = list(permutations(range(len(labels)), steps))
+    valid = [s for s in sequences if len(set(labels[list(s)])) == most]
+    for sequence in sequences:
+        probability = 1.0
+        for t, example in enumerate(sequence):
+            taught = np.array(sorted(sequence[:t]), dtype=np.intp)
+            probability *= cold_start.chances(labels, taught, steps - t, k)[example]
+        expected = (len(set(labels[list(sequence)])) == most) / len(valid)
+        assert probability == pytest.approx(expected, abs=1e-12)
+
+
+@every_teacher
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_cold_start_of_many_classes_shows_each_of_them(name, k):
+    pool = class_pool(12, 3, k=k)
+    for cold, expected in ((5, k), (2, 2)):
+        learner = SimulatedLearner(np.zeros((k, 3)), answers="bernoulli")
+        teacher = make_teacher(name, cold_start=cold)
+        history = teach(teacher, pool, learner, steps=cold, rng=np.random.default_rng(0))
+        assert len({pool.labels[s.example] for s in history}) == expected
+
+
 @every_teacher
 def test_a_cold_start_choice_carries_the_estimate_of_its_moment(name):
     pool = make_pool(40)
@@ -151,13 +199,6 @@ def test_scores_during_the_cold_start_say_that_chance_decides(name):
 
 
 @every_teacher
-def test_a_pool_of_one_class_still_starts(name):
-    features, _ = gaussian_classes(12, 3)
-    history = run(name, Pool(features, np.ones(12)), 8)
-    assert len({s.example for s in history[:5]}) == 5
-
-
-@every_teacher
 def test_without_a_cold_start_the_rule_decides_at_once(name):
     choice = make_teacher(name, cold_start=0).choose(make_pool(20), [], np.random.default_rng(0))
     assert not choice.is_cold_start
@@ -169,7 +210,7 @@ def test_a_cold_start_of_one_draws_from_both_classes():
     labels = {
         pool.labels[teacher.choose(pool, [], np.random.default_rng(s)).example] for s in range(20)
     }
-    assert labels == {-1, 1}
+    assert labels == {0, 1}
 
 
 # Small pools and long sessions.
@@ -228,6 +269,7 @@ def test_the_default_learning_rate_is_the_papers():
 # Invariants.
 
 seeds = st.integers(0, 10**6)
+every_name = st.sampled_from(list(TEACHERS))
 quick = settings(max_examples=40, deadline=None)
 
 
@@ -242,6 +284,59 @@ def test_swapping_the_classes_swaps_nothing_but_the_labels(seed, steps, name):
     np.testing.assert_allclose(
         teacher.scores(pool, history), teacher.scores(swapped, mirrored), rtol=1e-7, atol=1e-9
     )
+
+
+@quick
+@given(seeds, st.integers(0, 25), st.integers(3, 6), every_name)
+def test_renaming_the_classes_renames_the_probabilities_and_nothing_else(seed, steps, k, name):
+    features, labels = many_classes(30, 3, k=k, seed=seed)
+    new = np.random.default_rng(seed).permutation(k)
+    old = np.argsort(new)
+    pool, renamed = Pool(features, labels), Pool(features, new[labels])
+    np.testing.assert_allclose(renamed.target, pool.target[old], atol=1e-9)
+    history = class_history(30, steps, k=k, seed=seed, distinct=True)
+    other = [Shown(s.example, int(new[s.answer]), tuple(np.take(s.p, old))) for s in history]
+    teacher = make_teacher(name, beta=0.6, cold_start=0)
+    np.testing.assert_allclose(
+        teacher.scores(pool, history), teacher.scores(renamed, other), rtol=1e-7, atol=1e-8
+    )
+    np.testing.assert_allclose(
+        teacher.estimate(renamed, Past.read(other, renamed)),
+        teacher.estimate(pool, Past.read(history, pool))[:, old],
+        atol=1e-8,
+    )
+
+
+@quick
+@given(seeds, st.integers(2, 6), st.sampled_from([SimulatedLearner, HingeLearner, SquaredLearner]))
+def test_renaming_the_classes_renames_the_answers_of_a_learner(seed, k, kind):
+    pool = class_pool(20, 3, k=k, seed=seed)
+    rng = np.random.default_rng(seed)
+    new, first = rng.permutation(k), rng.standard_normal((k, 3))
+    learner, renamed = kind(first, beta=0.6), kind(first[np.argsort(new)], beta=0.6)
+    for x, label in zip(pool.features, pool.labels, strict=True):
+        assert renamed.answer(x) == new[learner.answer(x)]
+        learner.learn(x, int(label))
+        renamed.learn(x, int(new[label]))
+    np.testing.assert_allclose(renamed.concept[new], learner.concept, atol=1e-12)
+
+
+@pytest.mark.parametrize("spelling", ["signs", "numbers", "vectors"])
+@every_teacher
+def test_two_classes_may_be_spelled_in_three_ways(name, spelling):
+    features, labels = gaussian_classes(30, 3)
+    history = random_history(30, 9)
+    reference = make_teacher(name, beta=0.6).choose(
+        Pool(features, labels), history, np.random.default_rng(0)
+    )
+    if spelling != "signs":
+        labels = (labels + 1) // 2
+        history = [Shown(s.example, (s.answer + 1) // 2, s.p) for s in history]
+    if spelling == "vectors":
+        history = [Shown(s.example, s.answer, (1 - s.p, s.p)) for s in history]
+    pool = Pool(features, labels, classes=2)
+    assert make_teacher(name, beta=0.6).choose(pool, history, np.random.default_rng(0)) == reference
+    np.testing.assert_array_equal(belief(pool, history).shape, (30,))
 
 
 @quick

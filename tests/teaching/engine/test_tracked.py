@@ -20,6 +20,7 @@ from teaching.engine import (
     make_teacher,
     teach,
 )
+from teaching.engine.classes import concept_vector
 from teaching.engine.exemplar import ExemplarAssumptions
 from teaching.engine.history import Past
 from teaching.engine.tracking import (
@@ -29,7 +30,7 @@ from teaching.engine.tracking import (
     expected_answer,
     expected_slope,
 )
-from tests.teaching.engine.builders import make_pool, random_history
+from tests.teaching.engine.builders import as_signs, make_pool, random_history
 from tests.teaching.engine.tracked_oracle import followed, judged
 
 RATE = LearningRate(0.7, 20)
@@ -149,10 +150,11 @@ def test_scores_are_the_distances_that_samples_of_the_posterior_leave():
     for weight, model in zip(weights, models, strict=True):
         eta = model.factor * RATE(11)
         w, v = np.hsplit(model.mean + deviations, 2)
-        for i, (x, y) in enumerate(zip(pool.features, pool.labels, strict=True)):
+        signs = as_signs(pool)
+        for i, (x, y) in enumerate(zip(signs.features, signs.labels, strict=True)):
             a = (y * expit(-y * (w @ x)))[:, None] * x
-            after = w - eta * (model.beta * v - a) - pool.target
-            before = w - eta * model.beta * v - pool.target
+            after = w - eta * (model.beta * v - a) - signs.target
+            before = w - eta * model.beta * v - signs.target
             sampled[i] += weight * np.mean((after**2).sum(axis=1) - (before**2).sum(axis=1))
     scores = teacher.scores(pool, history)
     # The distances range over more than one; what is left is the logistic curve's approximation.
@@ -172,8 +174,9 @@ def test_a_teacher_that_is_certain_scores_as_one_that_reads_minds(beta):
         plain.scores(pool, history), omniscient.scores(pool, history), atol=1e-10
     )
     found = teacher.posterior(pool, history)
-    np.testing.assert_allclose(found.concepts[0] @ found.shown, learner.concept, atol=1e-11)
-    np.testing.assert_allclose(found.momenta[0] @ found.shown, learner.momentum, atol=1e-11)
+    concept = concept_vector(learner.concept)
+    np.testing.assert_allclose(found.concepts[0] @ found.shown, concept, atol=1e-11)
+    np.testing.assert_allclose(found.momenta[0] @ found.shown, learner.momentum[1], atol=1e-11)
 
 
 # What the answers do.
@@ -382,7 +385,7 @@ def test_one_pass_foretells_every_answer_as_choice_after_choice_would():
     teacher = tracked(beta=0.6, cold_start=0)
     predicted = teacher.predicted_answers(pool, history)
     for step, shown in enumerate(history):
-        judged_then = teacher.judge(pool, Past.read(history[:step], pool.n))
+        judged_then = teacher.judge(pool, Past.read(history[:step], pool))
         assert predicted[step] == pytest.approx(judged_then.p[shown.example], abs=0.03)
         np.testing.assert_allclose(
             teacher.predicted_answers(pool, history[:step]), predicted[:step], rtol=1e-9

@@ -7,6 +7,8 @@ from math import erf, exp, log, pi, sqrt
 import numpy as np
 from scipy.special import expit
 
+from tests.teaching.engine.builders import as_signs
+
 
 @dataclass
 class Model:
@@ -82,12 +84,13 @@ def expected_error(mean, variance, y):
 
 def followed_all(pool, history, beta, rate, assumed):
     """The whole bank after a history."""
+    pool = as_signs(pool)
     models = first_models(pool, beta, assumed)
     noise = assumed.drift * models[0].covariance[0, 0]
     for t, step in enumerate(history, start=1):
         x, y = pool.features[step.example], pool.labels[step.example]
         for model in models:
-            weigh_answer(model, x, step.answer, assumed.guess)
+            weigh_answer(model, x, 1 if step.answer > 0 else -1, assumed.guess)
             learn_label(model, x, y, model.factor * rate(t), noise)
     return models
 
@@ -105,7 +108,7 @@ def followed(pool, history, beta, rate, assumed):
 
 
 def judged(pool, history, beta, rate, assumed):
-    """Scores and p of every example, (n,) each."""
+    """Scores and p of every example of two classes, (n,) each."""
     weight = exemplar_posterior(pool, history, beta, rate, assumed)
     scores, p = judged_by_concept(pool, history, beta, rate, assumed)
     if weight < 1e-4:
@@ -116,6 +119,7 @@ def judged(pool, history, beta, rate, assumed):
 
 def judged_by_concept(pool, history, beta, rate, assumed):
     models, weights, spread, tie = followed(pool, history, beta, rate, assumed)
+    pool = as_signs(pool)
     scores, chances = [], []
     for x, y in zip(pool.features, pool.labels, strict=True):
         score = chance = 0.0
@@ -177,7 +181,7 @@ def judged_by_exemplars(pool, history, assumed):
     best = max(
         memory_models(assumed), key=lambda model: log_chance(pool, history, model, assumed.guess)
     )
-    affinity = pool.affinity.toarray()
+    pool, affinity = as_signs(pool), pool.affinity.toarray()
     scores, chances = [], []
     for i, (x, y) in enumerate(zip(pool.features, pool.labels, strict=True)):
         p = by_exemplars(pool, history, x, best)
