@@ -25,7 +25,7 @@ class EvaluationStage(LabelStage):
     tasks = EvaluationItem
     columns = (
         "evaluation_started_at", "unique_examples", "first_seen_accuracy", "evaluation_accuracy",
-        "teaching_gain",
+        "evaluation_macro_recall", "evaluation_kappa", "teaching_gain",
     )  # fmt: skip
     began_column = "evaluation_started_at"
     preview = "The first evaluation image."
@@ -73,16 +73,22 @@ class EvaluationStage(LabelStage):
         return Recorded({"label": this.answer}, feedback=None) if this else None
 
     def finish(self, participant: Participant) -> None:
-        """Leaves the accuracies and the teaching gain on the participant's row."""
+        """Leaves the accuracies, what follows from them, and the teaching gain on the participant's row."""
         fields = ("example_id", "is_correct", "is_first_showing")
         steps = list(TeachingStep.objects.of(participant).values_list(*fields))
         first_seen = [bool(is_right) for _, is_right, is_first in steps if is_first]
-        items = EvaluationItem.objects.of(participant).counted()
+        rows = (
+            EvaluationItem.objects.of(participant).counted().values_list("example__label", "answer")
+        )
+        answers = [(true, said) for true, said in rows if said is not None]
+        classes = len(participant.study_as_joined.dataset.class_names)
         participant.unique_examples = len({example for example, *_ in steps})
         participant.first_seen_accuracy = metrics.accuracy(first_seen)
-        participant.evaluation_accuracy = metrics.accuracy(
-            [bool(is_right) for is_right in items.values_list("is_correct", flat=True)]
+        participant.evaluation_accuracy = metrics.accuracy([said == true for true, said in answers])
+        participant.evaluation_macro_recall = metrics.macro_recall(
+            metrics.confusion(answers, classes)
         )
+        participant.evaluation_kappa = metrics.kappa(participant.evaluation_accuracy, classes)
         participant.teaching_gain = metrics.teaching_gain(
             participant.evaluation_accuracy, participant.first_seen_accuracy
         )

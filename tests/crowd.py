@@ -95,6 +95,8 @@ def leave_results(person: Participant, steps: list, items: list) -> None:
     person.unique_examples = len({example for example, _ in showings})
     person.first_seen_accuracy = metrics.accuracy(metrics.first_seen(showings))
     person.evaluation_accuracy = metrics.accuracy([item.is_correct for item in items])
+    person.evaluation_macro_recall = person.evaluation_accuracy
+    person.evaluation_kappa = metrics.kappa(person.evaluation_accuracy, 2)
     person.teaching_gain = metrics.teaching_gain(
         person.evaluation_accuracy, person.first_seen_accuracy
     )

@@ -6,7 +6,7 @@ from functools import partial
 from studies.models import Participant, Study
 from teaching.teachers import known_teachers
 
-from .column import NUMBER, ORIGIN, TEXT, TIME, WHOLE, Column, Columns
+from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, Column, Columns
 
 
 def _memory_length(participant: Participant, trial: int) -> int | None:
@@ -71,14 +71,23 @@ RESULTS: tuple[Column[Participant], ...] = (
         lambda p: _seconds(p.consented_at, p.finished_at),
     ),
 )
+CORRECTED: tuple[Column[Participant], ...] = (
+    Column(
+        "evaluation_macro_recall",
+        NUMBER,
+        "Mean over the classes of the share of correct answers. The test has equally many images of each class, so "
+        "it equals evaluation_accuracy.",
+    ),
+    Column(
+        "evaluation_kappa",
+        NUMBER,
+        "κ = (evaluation_accuracy − 1/k)/(1 − 1/k) with k classes: 0 for guessing, 1 for no error.",
+    ),
+)
 SETTING: tuple[Column[Participant], ...] = (
     Column("last_seen_at", TIME, "When the worker was last seen."),
-    Column(
-        "first_button",
-        TEXT,
-        "The class on the first of the two buttons; the other class is on the second.",
-        lambda p: p.classes[0],
-    ),
+    Column("first_button", TEXT, "The class on the first button.", lambda p: p.classes[0]),
+    Column("buttons", LIST, "The classes in the order of the buttons.", lambda p: p.classes),
     Column("study_title", TEXT, "The study's title.", "study.title"),
     Column("study_seed", WHOLE, "The study's seed.", "study_as_joined.seed"),
     Column("dataset", TEXT, "The name of the data set.", "study_as_joined.dataset.name"),
@@ -121,4 +130,4 @@ def gain_columns(study: Study) -> Columns:
 
 
 def participant_columns(study: Study) -> Columns:
-    return (*gain_columns(study), *SETTING, *RECRUITMENT)
+    return (*gain_columns(study), *CORRECTED, *SETTING, *RECRUITMENT)

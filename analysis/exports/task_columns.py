@@ -104,10 +104,16 @@ TEACHING: Columns = (
     Column(
         "score",
         NUMBER,
-        "The value of the teacher's objective; smaller is better. Empty where nothing was minimised.",
+        "The value of the teacher's objective; smaller is better, and values of different teachers cannot be compared. "
+        "0 where chance alone chose and nothing was minimised: in the cold start (is_random) and in every step of RT.",
     ),
-    Column("diversity", NUMBER, "The diversity part of the objective."),
-    Column("usefulness", NUMBER, "The usefulness part of the objective."),
+    Column(
+        "diversity",
+        NUMBER,
+        "The diversity part of the objective: score = diversity − usefulness. Empty where the objective has no parts: "
+        "EER, RT, the cold start, and Tracked with a learner who compares images.",
+    ),
+    Column("usefulness", NUMBER, "The usefulness part of the objective, empty in the same steps."),
     Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
     Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
     *TASK_TIMES,

@@ -18,10 +18,12 @@ def has_unequal_steps(numbers: Numbers) -> bool:
     return len({person.teaching_steps for person in numbers.people if person.arm}) > 1
 
 
-def at_equal_steps(numbers: Numbers, settings: dict[int, Study]) -> Numbers:
-    """The same numbers, of those people only. `settings` has the study as it was in each version."""
+def at_equal_steps(numbers: Numbers) -> Numbers:
+    """The same numbers, of those people only."""
+    settings = numbers.settings
     alike = [person for person in numbers.people if is_alike(person, settings[person.version])]
-    return replace(numbers, people=tuple(alike))
+    others = len(numbers.people) - len(alike)
+    return replace(numbers, people=tuple(alike), at_unequal_steps=others)
 
 
 def is_alike(person: Person, study: Study) -> bool:

@@ -6,13 +6,13 @@ from functools import partial
 
 from analysis import stats
 from analysis.charts import words
-from analysis.charts.figures import accuracies, distributions
+from analysis.charts.figures import accuracies, confusion, distributions
 from studies.models import Outcome, Study
 from teaching.teachers import teacher_title
 
 from .numbers import TIME_CLASS_MS, Numbers
 from .outcome_figures import by_memory_figure, outcome_figure
-from .sample import ONE_OF
+from .sample import ONE_OF, answers_words
 from .study_figure import Cell, StudyFigure, arm_values, person_table, sample_of
 
 STAGES = ("teaching", "evaluation")
@@ -56,6 +56,7 @@ def with_limits(summary: stats.SampleSummary) -> list[Cell]:
 
 
 def curve_figure(numbers: Numbers) -> StudyFigure:
+    classes = len(numbers.dataset.class_names)
     arms = [
         accuracies.ArmCurves(
             teacher_title(arm), curve(numbers, arm), curve(numbers, arm, only_first=True)
@@ -71,8 +72,9 @@ def curve_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "curves",
         f"Right answers by step of teaching with Wilson’s 95 % intervals; steps with fewer than {stats.TOO_FEW} "
-        "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing.",
-        accuracies.curve_plot("Learning curves", arms),
+        "answers are only in the CSV. Late steps are those of workers with a longer memory. Dashed line: guessing "
+        f"among {classes} classes. {answers_words(numbers)}".rstrip(),
+        accuracies.curve_plot("Learning curves", arms, chance=1 / classes),
         ("arm", "images", "step", "n", "accuracy", "low", "high"),
         rows,
         sample_of(numbers),
@@ -136,35 +138,37 @@ def unique_figure(numbers: Numbers) -> StudyFigure:
 
 
 def confusion_figure(numbers: Numbers) -> StudyFigure:
-    dataset = numbers.study.dataset
-    labels = range(len(dataset.class_names))
-
-    def count(arm: str, truth: int, answer: int) -> int:
-        return numbers.answers.confusion.get((arm, truth, answer), 0)
-
-    def row(arm: str, truth: int) -> tuple[int, int]:
-        return count(arm, truth, 0), count(arm, truth, 1)
-
+    names = numbers.dataset.class_names
     arms = [
-        accuracies.ArmConfusion(teacher_title(arm), (row(arm, 0), row(arm, 1)))
+        confusion.ArmConfusion(teacher_title(arm), confusion_counts(numbers, arm))
         for arm in numbers.arms
     ]
     rows: list[list[Cell]] = [
-        [arm, dataset.class_name(truth), dataset.class_name(answer), count(arm, truth, answer)]
-        for arm in numbers.arms
-        for truth in labels
-        for answer in labels
+        [key, names[truth], names[answer], count]
+        for key, arm in zip(numbers.arms, arms, strict=True)
+        for truth, answers in enumerate(arm.counts)
+        for answer, count in enumerate(answers)
     ]
-    names = (dataset.class_names[0], dataset.class_names[1])
+    caption = (
+        "Shares within a true class in %, and counts of answers where there is room. Unequal errors show a bias "
+        f"towards one answer. {answers_words(numbers)}"
+    )
     return StudyFigure(
         "confusion",
-        "Shares within a true class, and counts of answers. Unequal errors show a bias towards one answer.",
-        accuracies.confusion_plot("Confusion in the evaluation", names, arms),
+        caption.rstrip(),
+        confusion.confusion_plot("Confusion in the evaluation", names, arms),
         ("arm", "true_class", "answer", "answers"),
         rows,
         sample_of(numbers),
         numbers.purpose,
     )
+
+
+def confusion_counts(numbers: Numbers, arm: str) -> list[list[int]]:
+    """`counts[truth][answer]` of an arm."""
+    labels = range(len(numbers.dataset.class_names))
+    counts = numbers.answers.confusion
+    return [[counts.get((arm, truth, answer), 0) for answer in labels] for truth in labels]
 
 
 def times_figure(numbers: Numbers) -> StudyFigure:
@@ -183,7 +187,7 @@ def times_figure(numbers: Numbers) -> StudyFigure:
     return StudyFigure(
         "response-times",
         "Middle half with the median, which the number gives; whiskers from the 5 % to the 95 % quantile of all "
-        f"answers, counted in bins of {TIME_CLASS_MS} ms.",
+        f"answers, counted in bins of {TIME_CLASS_MS} ms. {answers_words(numbers)}".rstrip(),
         distributions.times_plot("Response times", rows),
         ("arm", "stage", "from_ms", "to_ms", "answers"),
         lines,

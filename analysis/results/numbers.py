@@ -1,7 +1,7 @@
 """The numbers of a study, by a handful of queries. Only participants who finished count, except in attrition."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,14 @@ from django.db.models.functions import Coalesce, Round
 from analysis import stats
 from evaluation.models import EvaluationItem
 from studies.head_counts import HeadCount, by_arm, outcome_groups
-from studies.models import MOST_CLASSES, LabelTask, Participant, ParticipantQuerySet, Study
+from studies.models import (
+    MOST_CLASSES,
+    Dataset,
+    LabelTask,
+    Participant,
+    ParticipantQuerySet,
+    Study,
+)
 from studies.version_groups import VersionChoice, choose_versions
 from teaching.models import TeachingStep
 
@@ -34,12 +41,16 @@ class Person:
     unique_examples: int | None
     first_seen_accuracy: float | None
     evaluation_accuracy: float | None
+    evaluation_kappa: float | None
     teaching_gain: float | None
 
 
 @dataclass(frozen=True)
 class AnswerCounts:
-    """What the finished answered. `steps` counts (arm, step, is first showing) as (right, answered)."""
+    """What the finished answered about the images of one data set.
+
+    `steps` counts (arm, step, is first showing) as (right, answered), `confusion` (arm, true class, answer).
+    """
 
     steps: dict[tuple[str, int, bool], tuple[int, int]]
     confusion: dict[tuple[str, int, int], int]
@@ -58,6 +69,15 @@ class Numbers:
     head_counts: dict[str, HeadCount]
     """By arm, with "" for those who have none."""
     answers: AnswerCounts
+    settings: dict[int, Study]
+    """The study as it was in each of the versions."""
+    at_unequal_steps: int = 0
+    """How many others finished, who are left out because teachers would have shown them unequal numbers of images."""
+
+    @property
+    def dataset(self) -> Dataset:
+        """Of the newest of the versions: evaluation answers are about its images, and about no other's."""
+        return newest_dataset(self.study, self.settings)
 
     def of(self, arm: str) -> list[Person]:
         return [person for person in self.people if person.arm == arm]
@@ -69,12 +89,24 @@ class Numbers:
 def gather(study: Study, purpose: str = Participant.Purpose.LIVE, version: str = "") -> Numbers:
     """Of the versions that were asked for; by default, of the newest that may be analysed together."""
     versions = choose_versions(study, study.participants.filter(purpose=purpose), version)
-    finished = Finished(study.pk, purpose, versions.numbers)
+    settings = settings_by_version(study, versions.numbers)
+    dataset = newest_dataset(study, settings)
+    finished = Finished(study.pk, purpose, versions.numbers, dataset.pk)
     people = finished_people(finished)
     head_counts = by_arm(study, outcome_groups(study, purpose, versions.numbers))
     arms = tuple(arm for arm in head_counts if arm)
     answers = answers_of(finished, people)
-    return Numbers(study, purpose, versions, arms, people, head_counts, answers)
+    return Numbers(study, purpose, versions, arms, people, head_counts, answers, settings)
+
+
+def settings_by_version(study: Study, numbers: Collection[int]) -> dict[int, Study]:
+    versions = study.versions.filter(number__in=numbers)
+    return {version.number: study.as_of(version) for version in versions}
+
+
+def newest_dataset(study: Study, settings: dict[int, Study]) -> Dataset:
+    then = settings[max(settings)] if settings else study
+    return then.dataset
 
 
 @dataclass(frozen=True)
@@ -84,6 +116,8 @@ class Finished:
     study: int
     purpose: str
     versions: tuple[int, ...]
+    dataset: int
+    """Whose images the counts of evaluation answers are about: classes of another are other classes."""
 
     @property
     def people(self) -> ParticipantQuerySet:
@@ -92,7 +126,8 @@ class Finished:
 
     @property
     def answers(self) -> Q:
-        return Q(participant__in=self.people, is_correct__isnull=False)
+        own = Q(example__dataset=self.dataset)
+        return own & Q(participant__in=self.people, is_correct__isnull=False)
 
 
 # The answers of those who finished never change: while the same people have finished, the counts are valid.
@@ -111,7 +146,7 @@ def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
 def finished_people(finished: Finished) -> tuple[Person, ...]:
     fields = (
         "code", "arm", "version__number", "teaching_steps", "memory_span", "unique_examples",
-        "first_seen_accuracy", "evaluation_accuracy", "teaching_gain",
+        "first_seen_accuracy", "evaluation_accuracy", "evaluation_kappa", "teaching_gain",
     )  # fmt: skip
     return tuple(Person(*row) for row in finished.people.order_by("pk").values_list(*fields))
 

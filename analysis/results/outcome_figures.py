@@ -28,7 +28,13 @@ def outcome_figure(outcome: Outcome, numbers: Numbers) -> StudyFigure:
         KEYS[outcome],
         " ".join(filter(None, [caption, beside_gain(outcome, numbers)])),
         outcome_plot(outcome, title, arm_values(numbers, outcome.value)),
-        *person_table(numbers, "first_seen_accuracy", "evaluation_accuracy", "teaching_gain"),
+        *person_table(
+            numbers,
+            "first_seen_accuracy",
+            "evaluation_accuracy",
+            "evaluation_kappa",
+            "teaching_gain",
+        ),
         sample_of(numbers, outcome.value),
         numbers.purpose,
     )

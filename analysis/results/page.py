@@ -6,6 +6,7 @@ from typing import Any
 from analysis import stats
 from analysis.charts import words
 from analysis.charts.tables import Column, Table, number_columns, row_names
+from evaluation import metrics
 from studies.head_counts import HeadCount
 from studies.models import Outcome, Study
 from studies.rates import rate_sentence
@@ -15,9 +16,9 @@ from teaching.teachers import teacher_title
 
 from .analysis import Analysis, analyse, size_notes
 from .equal_steps import at_equal_steps, has_unequal_steps
-from .figures import figures_in_order
+from .figures import confusion_counts, figures_in_order
 from .numbers import Numbers, gather
-from .sample import ONE_OF
+from .sample import ONE_OF, answers_words
 from .study_figure import FORMS, sample_of
 
 WHAT_GAIN_REWARDS = (
@@ -49,29 +50,23 @@ def results_page(study: Study, purpose: str = "live", version: str = "") -> dict
         "finished": len(numbers.people),
         "kind": ONE_OF[numbers.purpose],
         "attrition": attrition_table(numbers),
-        "ceiling": ceiling_sentence(study.dataset),
+        "ceiling": ceiling_sentence(numbers.dataset),
     }
     if not numbers.people:
         return page
-    settings = settings_by_version(numbers)
     return page | {
         "what_gain_rewards": WHAT_GAIN_REWARDS,
         "arms": arm_table(numbers),
-        "notes": size_notes(numbers, study.primary_outcome) + changed_outcome(numbers, settings),
+        "notes": size_notes(numbers, study.primary_outcome) + changed_outcome(numbers),
         "analyses": [analysis_words(outcome, numbers) for outcome in study.outcomes],
-        "equal_steps": equal_steps(numbers, settings),
-        "rates": rates_in_words(settings),
+        "equal_steps": equal_steps(numbers),
+        "rates": rates_in_words(numbers.settings),
+        "recalls": recall_table(numbers),
         "figures": [draw(numbers) for draw in figures_in_order(study)],
         "forms": [*FORMS],
         "few": stats.FEW,
         "resamples": f"{stats.RESAMPLES:,}",
     }
-
-
-def settings_by_version(numbers: Numbers) -> dict[int, Study]:
-    """The study as it was in each of the versions."""
-    versions = numbers.study.versions.filter(number__in=numbers.versions.numbers)
-    return {version.number: numbers.study.as_of(version) for version in versions}
 
 
 def rates_in_words(settings: dict[int, Study]) -> str:
@@ -82,9 +77,11 @@ def rates_in_words(settings: dict[int, Study]) -> str:
     return " ".join(f"Version {number}: {words}" for number, words in sorted(sentences.items()))
 
 
-def changed_outcome(numbers: Numbers, settings: dict[int, Study]) -> list[str]:
+def changed_outcome(numbers: Numbers) -> list[str]:
     primary = numbers.study.primary_outcome
-    earlier = [number for number, then in settings.items() if then.primary_outcome != primary]
+    earlier = [
+        number for number, then in numbers.settings.items() if then.primary_outcome != primary
+    ]
     if not earlier:
         return []
     joined = versions_in_words(earlier)
@@ -93,11 +90,11 @@ def changed_outcome(numbers: Numbers, settings: dict[int, Study]) -> list[str]:
     ]
 
 
-def equal_steps(numbers: Numbers, settings: dict[int, Study]) -> dict[str, Any]:
+def equal_steps(numbers: Numbers) -> dict[str, Any]:
     """The comparison of those whom every teacher would have shown equally many images; empty if all were."""
     if not has_unequal_steps(numbers):
         return {}
-    alike = at_equal_steps(numbers, settings)
+    alike = at_equal_steps(numbers)
     return {
         "people": len(alike.people),
         "arms": arm_table(alike, "Numbers by teacher at equal steps"),
@@ -145,7 +142,7 @@ def arm_columns(study: Study) -> tuple[Column, ...]:
         row_names("Teacher"),
         *number_columns("n"),
         *(column for group in groups for column in group),
-        *number_columns("First seen"),
+        *number_columns("κ", "First seen"),
         *IMAGES,
         *number_columns("Different images", "Mean n̄"),
     )
@@ -162,6 +159,7 @@ def arm_row(arm: str, numbers: Numbers) -> list[Any]:
         teacher_title(arm),
         len(numbers.of(arm)),
         *(cell for outcome in outcomes for cell in outcome_cells(outcome, arm, numbers)),
+        words.decimal(stats.mean(numbers.values(arm, "evaluation_kappa")), 2),
         words.share(stats.mean(numbers.values(arm, "first_seen_accuracy"))),
         words.decimal(steps.mean, 1),
         words.between(steps.interval, lambda value: words.decimal(value, 1)),
@@ -176,6 +174,24 @@ def outcome_cells(outcome: Outcome, arm: str, numbers: Numbers) -> Sequence[str]
     if outcome == Outcome.GAIN:
         return words.points(summary.mean), spread, words.points_interval(summary.interval)
     return words.share(summary.mean), spread, words.share_interval(summary.interval)
+
+
+def recall_table(numbers: Numbers) -> Table:
+    names = numbers.dataset.class_names
+    columns = (
+        row_names("Teacher"),
+        *number_columns(*names),
+        *number_columns("Macro recall", strong=["Macro recall"]),
+    )
+    rows = [recall_row(arm, numbers) for arm in numbers.arms]
+    note = " ".join(filter(None, [sample_of(numbers), answers_words(numbers)]))
+    return Table("Right answers by class", columns, rows, note=note)
+
+
+def recall_row(arm: str, numbers: Numbers) -> list[str]:
+    counts = confusion_counts(numbers, arm)
+    shares = [*metrics.recalls(counts), metrics.macro_recall(counts)]
+    return [teacher_title(arm), *(words.share(share) for share in shares)]
 
 
 def analysis_words(outcome: Outcome, numbers: Numbers, where: str = "") -> dict[str, Any]:

@@ -51,6 +51,8 @@ def left_out_words(numbers: Numbers) -> Iterator[str]:
         yield f"{unfinished} who did not finish, or not yet"
     if excluded:
         yield f"{excluded} excluded"
+    if numbers.at_unequal_steps:
+        yield f"{numbers.at_unequal_steps} whom some teacher would have shown another number of images"
     if numbers.versions.left_out:
         yield version_words(numbers.versions.left_out)
 
@@ -70,6 +72,13 @@ def missing_words(numbers: Numbers, *measures: str) -> str:
         return ""
     names = " or ".join(measure.replace("_", " ") for measure in measures)
     return f"{missing} of them without {names} or without a teacher: not shown."
+
+
+def answers_words(numbers: Numbers) -> str:
+    """Said of answers where versions with several data sets are pooled; empty otherwise."""
+    if len({then.dataset.pk for then in numbers.settings.values()}) < 2:
+        return ""
+    return f"Only answers to images of {numbers.dataset}."
 
 
 def sessions_in_words(n: int, purpose: str, versions: VersionChoice, *, most: int) -> str:

@@ -43,6 +43,8 @@ _PARTICIPANT = {
     "unique_examples": 24,
     "first_seen_accuracy": 0.625,
     "evaluation_accuracy": 0.83,
+    "evaluation_macro_recall": 0.83,
+    "evaluation_kappa": 0.66,
     "teaching_gain": 0.205,
     "joined_at": "2031-03-01T10:00:00Z",
     "consented_at": "2031-03-01T10:00:40Z",

@@ -77,6 +77,7 @@ def result_facts(participant: Participant) -> list[Fact]:
         ("teaching gain", words.points_with_unit(participant.teaching_gain)),
         ("first-seen accuracy", words.share(participant.first_seen_accuracy)),
         ("evaluation accuracy", words.share(participant.evaluation_accuracy)),
+        ("κ of the evaluation", words.decimal(participant.evaluation_kappa, 2)),
         ("different images", different),
     ]
 

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import FloatField, Func, QuerySet
+from django.db.models import Count, FloatField, Func, QuerySet
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import summary
-from studies.models import Participant, SessionEvent, Task
+from studies.models import Dataset, Participant, SessionEvent, StudyVersion, Task
 from teaching.models import TeachingStep
 
 from .flags import Flag, flags_of
@@ -87,6 +87,9 @@ def behaviours(people: People) -> dict[int, Behaviour]:
             take(session, *values)
     for person, times in _hidden(people).items():
         sessions[person].hidden_s = times
+    for person, keys in _keys(people).items():
+        if person in sessions:
+            sessions[person].keys = keys
     return {person: session.behaviour() for person, session in sessions.items()}
 
 
@@ -99,6 +102,7 @@ class SessionNumbers:
         self.expected_s = 0.0
         self.hidden_s: list[float] = []
         self.times_ms: list[float] = []
+        self.keys = 2
         self.answers: list[int] = []
         self.taught: list[bool] = []
         self.tested: list[bool] = []
@@ -155,6 +159,7 @@ class SessionNumbers:
     def behaviour(self) -> Behaviour:
         return Behaviour(
             times_ms=self.times_ms,
+            keys=self.keys,
             answers=self.answers,
             taught=self.taught,
             tested=self.tested,
@@ -187,6 +192,16 @@ def _answered(tasks: type[Task], people: People, *fields: Any) -> Iterable[Any]:
     ordered = rows.order_by("participant_id", "position")
     times = Seconds("created_at"), Seconds("answered_at")
     return ordered.values_list("participant_id", *times, *fields).iterator()
+
+
+def _keys(people: People) -> Mapping[int, int]:
+    """How many classes everybody had to choose from, by the data set of the version that they joined with."""
+    versions = dict(people.order_by().values_list("pk", "version"))
+    used = StudyVersion.objects.using(people.db).filter(pk__in=set(versions.values()))
+    datasets = {version.pk: version.configuration["dataset"]["key"] for version in used}
+    own = Dataset.objects.using(people.db).filter(key__in=set(datasets.values())).order_by()
+    classes = dict(own.values_list("key").annotate(Count("classes")))
+    return {person: classes.get(datasets[version], 2) for person, version in versions.items()}
 
 
 def _hidden(people: People) -> Mapping[int, list[float]]:

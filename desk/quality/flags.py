@@ -16,14 +16,16 @@ from analysis.charts.words import NBSP, seconds, share
 from .measures import (
     Behaviour,
     chance_of_at_least,
-    chance_of_run,
+    chance_of_at_most,
+    chance_of_stretch,
+    longest_pattern,
     longest_run,
 )
 
 # Within this time of the picture, hardly anybody can have seen it and chosen.
 FAST_MS = 300
 FAST_SHARE = 0.1
-# A run of identical answers that fair coins show in fewer than this share of all tests.
+# A run of identical answers, or a pattern of keys, that chance shows in fewer than this share of all tests.
 RUN_CHANCE = 0.001
 ABSENCE_S = 300
 EXPOSURE_MS = 250
@@ -148,12 +150,27 @@ def odd_exposure(behaviour: Behaviour) -> str:
 
 def same_key(behaviour: Behaviour) -> str:
     run, length = longest_run(behaviour.answers), len(behaviour.answers)
-    chance = chance_of_run(length, run)
+    chance = chance_of_stretch(length, run, 1, behaviour.keys)
     if chance >= RUN_CHANCE:
         return ""
-    return (
-        f"{run} identical answers in a row, of {length}; chance with a fair coin {_small(chance)}."
-    )
+    keys = _keys(behaviour.keys)
+    return f"{run} identical answers in a row, of {length}; chance with {keys} at random {_small(chance)}."
+
+
+def key_pattern(behaviour: Behaviour) -> str:
+    """Keys in turn, with a period of at most their number: alternating, if there are two."""
+    answers, keys = behaviour.answers, behaviour.keys
+    found = {lag: len(longest_pattern(answers, lag)) for lag in range(2, keys + 1)}
+    # Several periods are tried: the chance of any of them is at most the sum of their chances.
+    chances = {
+        lag: min(1.0, len(found) * chance_of_stretch(len(answers), stretch, lag, keys))
+        for lag, stretch in found.items()
+    }
+    lag, chance = min(chances.items(), key=lambda item: item[1])
+    if chance >= RUN_CHANCE:
+        return ""
+    how = "alternating between two answers" if lag == 2 else f"the same {lag} answers in turn"
+    return f"{found[lag]} in a row, of {len(answers)}, {how}; chance with {_keys(keys)} at random {_small(chance)}."
 
 
 def at_chance(behaviour: Behaviour) -> str:
@@ -161,10 +178,16 @@ def at_chance(behaviour: Behaviour) -> str:
     everything = [*behaviour.taught, *behaviour.tested]
     if len(behaviour.tested) < FEWEST_ANSWERS:
         return ""
-    chances = [chance_of_at_least(sum(part), len(part)) for part in (everything, behaviour.tested)]
+    keys = behaviour.keys
+    chances = [
+        chance_of_at_least(sum(part), len(part), keys) for part in (everything, behaviour.tested)
+    ]
     if min(chances) <= GUESSING:
         return ""
-    return f"{_right(everything)}, {_right(behaviour.tested)} in the test; chance of this by guessing {chances[0]:.2f}."
+    return (
+        f"{_right(everything)}, {_right(behaviour.tested)} in the test; chance of this with {_keys(keys)} at random "
+        f"{chances[0]:.2f}."
+    )
 
 
 def odd_curve(behaviour: Behaviour) -> str:
@@ -173,7 +196,7 @@ def odd_curve(behaviour: Behaviour) -> str:
         return ""
     if len(taught) >= FEWEST_ANSWERS and all(taught) and all(tested):
         return f"{_right([*taught, *tested])}, from the first image on: nothing was left to learn."
-    inverted = chance_of_at_least(len(tested) - sum(tested), len(tested))
+    inverted = chance_of_at_most(sum(tested), len(tested), behaviour.keys)
     if inverted < INVERTED:
         return f"{_right(tested)} in the test, far below guessing; chance {_small(inverted)}."
     return ""
@@ -196,6 +219,10 @@ def repeated(behaviour: Behaviour) -> str:
 
 def _right(answers: Sequence[bool]) -> str:
     return f"{sum(answers)} of {len(answers)} right"
+
+
+def _keys(count: int) -> str:
+    return f"{count} keys"
 
 
 def _small(chance: float) -> str:
@@ -247,9 +274,16 @@ RULES = (
     Rule(
         "run",
         "Same key in a row",
-        "The longest run of identical answers in the test is one that fair coin flips would reach in fewer than 1 of "
-        "1,000 tests of this length. About 1 of 1,000 honest people is flagged.",
+        "The longest run of identical answers in the test is one that keys pressed at random would reach in fewer than "
+        "1 of 1,000 tests of this length. About 1 of 1,000 honest people is flagged.",
         same_key,
+    ),
+    Rule(
+        "pattern",
+        "Keys in turn",
+        "In a stretch of the test the same keys were pressed in turn, for example alternating between two, for longer "
+        "than keys pressed at random would show in 1 of 1,000 tests of this length. The images come in a random order.",
+        key_pattern,
     ),
     Rule(
         "chance",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import comb
 
 
@@ -55,6 +55,8 @@ class Behaviour:
 
     times_ms: Sequence[float] = ()
     """Response times in teaching and test."""
+    keys: int = 2
+    """How many classes there were to choose from."""
     answers: Sequence[int] = ()
     """The classes chosen in the test, in order, without attention checks."""
     taught: Sequence[bool] = ()
@@ -76,31 +78,60 @@ class Behaviour:
     """Other sessions of the same recruiter's id: where each was."""
 
 
-def longest_run(answers: Iterable[int]) -> int:
-    return max((sum(1 for _ in run) for _, run in groupby(answers)), default=0)
+def streaks(answers: Sequence[int], lag: int) -> Iterator[Sequence[int]]:
+    """Every longest stretch in which each answer repeats the one `lag` before it, with the first `lag` answers."""
+    start = 0
+    for place in range(lag, len(answers) + 1):
+        if place == len(answers) or answers[place] != answers[place - lag]:
+            if place - start > lag:
+                yield answers[start:place]
+            start = place - lag + 1
 
 
-@lru_cache(maxsize=1024)
-def chance_of_run(flips: int, run: int) -> float:
-    """The probability that fair coin flips have a run of this length or longer, exactly.
+def longest_run(answers: Sequence[int]) -> int:
+    """Of the same answer."""
+    return max((len(stretch) for stretch in streaks(answers, 1)), default=min(len(answers), 1))
 
-    Sequences without one are the ways to write `flips` as an ordered sum of parts smaller than `run`, each twice: once
-    for either side of the first coin.
-    """
-    if run <= 1 or flips == 0:
-        return 1.0
-    ways = [1]
-    for length in range(1, flips + 1):
-        ways.append(sum(ways[max(0, length - run + 1) : length]))
-    every: int = 2**flips
-    return (every - 2 * ways[flips]) / every
+
+def longest_pattern(answers: Sequence[int], lag: int) -> Sequence[int]:
+    """The longest stretch that goes round with this period and is not one answer all the time."""
+    several = (stretch for stretch in streaks(answers, lag) if len(set(stretch)) > 1)
+    return max(several, key=len, default=())
 
 
 @lru_cache(maxsize=4096)
-def chance_of_at_least(heads: int, flips: int) -> float:
-    """The probability that fair coin flips give this many heads or more: the one-sided binomial test, exactly."""
-    every: int = 2**flips
-    return sum(comb(flips, count) for count in range(heads, flips + 1)) / every
+def chance_of_stretch(length: int, stretch: int, lag: int, keys: int) -> float:
+    """The probability that somebody who presses one of k keys at random repeats the answer `lag` before for as long as
+    this, exactly.
+
+    Whether an answer repeats an earlier one is then a coin of its own, with one side in k: of the sequences of those
+    coins, weighted by 1 and k − 1, the ones without so long a streak end in fewer repetitions after one that is none.
+    """
+    coins, streak = length - lag, stretch - lag
+    if streak <= 0:
+        return 1.0
+    without = [keys**count for count in range(min(streak, coins + 1))]
+    for count in range(len(without), coins + 1):
+        without.append((keys - 1) * sum(without[count - streak : count]))
+    every: int = keys ** max(coins, 0)
+    chance: float = (every - without[-1]) / every
+    return chance
+
+
+@lru_cache(maxsize=4096)
+def chance_of_at_least(right: int, answers: int, keys: int) -> float:
+    """The probability that guesses among k keys are right so often or more: the one-sided binomial test, exactly."""
+    ways = (
+        comb(answers, count) * (keys - 1) ** (answers - count)
+        for count in range(right, answers + 1)
+    )
+    every: int = keys**answers
+    chance: float = sum(ways) / every
+    return chance
+
+
+def chance_of_at_most(right: int, answers: int, keys: int) -> float:
+    return 1 - chance_of_at_least(right + 1, answers, keys)
 
 
 def gaps(moments: Sequence[float]) -> list[float]:

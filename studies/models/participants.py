@@ -142,6 +142,8 @@ class Participant(models.Model):
     unique_examples = models.PositiveSmallIntegerField(null=True, blank=True)
     first_seen_accuracy = models.FloatField(null=True, blank=True)
     evaluation_accuracy = models.FloatField(null=True, blank=True)
+    evaluation_macro_recall = models.FloatField(null=True, blank=True)
+    evaluation_kappa = models.FloatField("κ", null=True, blank=True)
     teaching_gain = models.FloatField(null=True, blank=True)
 
     objects = ParticipantQuerySet.as_manager()

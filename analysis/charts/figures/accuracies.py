@@ -1,11 +1,11 @@
-"""Right answers by arm: accuracies first seen and in the evaluation, learning curves, and confusion matrices."""
+"""Right answers by arm: accuracies first seen and in the evaluation, and learning curves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from analysis.charts import axes
 from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
-from analysis.charts.shapes import Circle, Drawing, Line, Path, Rect, Shape, Text
+from analysis.charts.shapes import Circle, Drawing, Line, Path, Shape, Text
 from analysis.charts.words import percent, plain, signed_points
 from analysis.stats import TOO_FEW, Interval, SampleSummary
 
@@ -81,8 +81,11 @@ class ArmCurves:
     first_seen: Sequence[StepAccuracy]
 
 
-def curve_plot(title: str, arms: Sequence[ArmCurves]) -> Drawing:
-    """One panel for each arm: all answers as a line with its band, first-seen ones as marks with whiskers."""
+def curve_plot(title: str, arms: Sequence[ArmCurves], *, chance: float) -> Drawing:
+    """One panel for each arm: all answers as a line with its band, first-seen ones as marks with whiskers.
+
+    `chance` is the share of right answers of somebody who guesses.
+    """
     panel_height, gap, top = 132.0, 42.0, 36.0
     columns, rows = axes.grid(len(arms))
     last = max((step.step for arm in arms for step in arm.every), default=1)
@@ -98,8 +101,13 @@ def curve_plot(title: str, arms: Sequence[ArmCurves]) -> Drawing:
         up = top + (place // columns) * (panel_height + gap) + 12
         across = AxisScale(1, max(2, last), left, left + width)
         upward = AxisScale(0, 1, up + panel_height - 12, up)
+        shapes += guessing(chance, across, upward)
         shapes += curve_panel(place, arm, across, upward, has_values=place % columns == 0)
     return Drawing(WIDTH, floor + 20, title, shapes)
+
+
+def guessing(chance: float, across: AxisScale, upward: AxisScale) -> list[Shape]:
+    return [Line(across.start, upward(chance), across.end, upward(chance), "zero")]
 
 
 def curve_legend() -> list[Shape]:
@@ -116,8 +124,7 @@ def curve_panel(
 ) -> list[Shape]:
     shapes: list[Shape] = []
     for value in (0.0, 0.5, 1.0):
-        style = "zero" if value == 0.5 else "grid"
-        shapes.append(Line(across.start, upward(value), across.end, upward(value), style))
+        shapes.append(Line(across.start, upward(value), across.end, upward(value), "grid"))
         if has_values:
             shapes.append(Text(LEFT - 6, upward(value) + 4, percent(value), "tick", "end"))
     for at in (at for at in axes.ticks(1, across.high, 4) if 1 <= at <= across.high):
@@ -163,56 +170,3 @@ def band_around(
     above = [(across(step.step), upward(step.interval.high)) for step in kept]
     below = [(across(step.step), upward(step.interval.low)) for step in reversed(kept)]
     return [Path((*above, *below), style, is_closed=True)] if len(kept) > 1 else []
-
-
-@dataclass(frozen=True)
-class ArmConfusion:
-    """`counts[truth][answer]`, both in the order of the class names."""
-
-    name: str
-    counts: tuple[tuple[int, int], tuple[int, int]]
-
-
-def confusion_plot(title: str, names: tuple[str, str], arms: Sequence[ArmConfusion]) -> Drawing:
-    """For each arm, truth by answer: the shares within a true class, and the counts."""
-    columns, rows = axes.grid(len(arms))
-    panel_width, panel_height = (WIDTH - 8) / columns, 154.0
-    shapes: list[Shape] = []
-    for place, arm in enumerate(arms):
-        left = 4 + (place % columns) * panel_width
-        top = (place // columns) * panel_height
-        shapes += confusion_panel(place, arm, names, left, top, panel_width)
-    floor = rows * panel_height
-    shapes.append(
-        Text(WIDTH / 2, floor + 16, "rows: true class; columns: answer", "tick", "middle")
-    )
-    return Drawing(WIDTH, floor + 26, title, shapes)
-
-
-def confusion_panel(
-    place: int, arm: ArmConfusion, names: tuple[str, str], left: float, top: float, width: float
-) -> list[Shape]:
-    label = 76.0
-    cell_width, cell_height = (width - label - 14) / 2, 50.0
-    shapes: list[Shape] = [
-        Text(left, top + 16, axes.shortened(arm.name), f"name {axes.hue(place)}")
-    ]
-    for answer, name in enumerate(names):
-        middle = left + label + cell_width * (answer + 0.5)
-        shapes.append(Text(middle, top + 34, axes.shortened(name, 8), "tick", "middle"))
-    for truth, name in enumerate(names):
-        y = top + 42 + truth * cell_height
-        shapes.append(Text(left + label - 6, y + 30, axes.shortened(name, 8), "tick", "end"))
-        total = sum(arm.counts[truth])
-        for answer in (0, 1):
-            count = arm.counts[truth][answer]
-            share = count / total if total else 0.0
-            x = left + label + answer * cell_width
-            style = f"cell {axes.hue(place)}"
-            # Never so dark that the ink on it could not be read.
-            shapes.append(Rect(x, y, cell_width, cell_height, style, strength=0.45 * share))
-            if total:
-                middle = x + cell_width / 2
-                shapes.append(Text(middle, y + 23, f"{100 * share:.0f} %", "name", "middle"))
-                shapes.append(Text(middle, y + 40, str(count), "tick", "middle"))
-    return shapes

@@ -8,13 +8,12 @@ import pytest
 from analysis.charts import axes
 from analysis.charts.figures.accuracies import (
     ArmAccuracies,
-    ArmConfusion,
     ArmCurves,
     StepAccuracy,
     accuracy_plot,
-    confusion_plot,
     curve_plot,
 )
+from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
 from analysis.charts.figures.distributions import (
     ArmPoints,
     ArmTimes,
@@ -72,14 +71,19 @@ ALL_FIGURES = {
     "box of one value": gain_plot(arm("JEDI", (0.3,) * 7)),
     "accuracy": accuracy_plot("A", [ArmAccuracies("JEDI", summarise(SOME), summarise((0.9,)))]),
     "accuracy of nobody": accuracy_plot("A", [ArmAccuracies("JEDI", summarise(()), summarise(()))]),
-    "curves": curve_plot("C", [ArmCurves("JEDI", CURVE, CURVE[:3]), ArmCurves("RT", [], [])]),
-    "curves of nobody": curve_plot("C", []),
+    "curves": curve_plot(
+        "C", [ArmCurves("JEDI", CURVE, CURVE[:3]), ArmCurves("RT", [], [])], chance=0.5
+    ),
+    "curves of nobody": curve_plot("C", [], chance=0.2),
     "histogram": histogram("H", "n", [(4.0, 3), (4.5, 0), (5.0, 1)]),
     "histogram of one": histogram("H", "n", [(4.0, 3)]),
     "histogram of nobody": histogram("H", "n", []),
     "scatter": scatter("S", "x", "y", [ArmPoints("JEDI", [(4.0, 0.1)])]),
     "scatter of nobody": scatter("S", "x", "y", []),
     "confusion": confusion_plot("K", (NASTY, "domestic"), [ArmConfusion("JEDI", ((8, 2), (0, 0)))]),
+    "confusion of twenty": confusion_plot(
+        "K", [f"Pieris species {n}" for n in range(20)], [ArmConfusion("JEDI", [[5] * 20] * 20)]
+    ),
     "times": times_plot(
         "T",
         [
@@ -181,19 +185,45 @@ def test_the_same_numbers_give_the_same_drawing():
 
 def test_steps_with_few_answers_are_not_drawn():
     few = [step(1, 1, 4), step(2, 2, 4)]
-    drawing = curve_plot("C", [ArmCurves("JEDI", few, few)])
+    drawing = curve_plot("C", [ArmCurves("JEDI", few, few)], chance=0.5)
     assert any("fewer than" in text for text in texts(drawing))
 
 
 def test_first_seen_marks_show_where_images_came_again():
     first = [step(number, 3, 6) for number in range(4, 10)]
-    drawing = curve_plot("C", [ArmCurves("JEDI", CURVE, CURVE[:3] + first)])
+    drawing = curve_plot("C", [ArmCurves("JEDI", CURVE, CURVE[:3] + first)], chance=0.5)
     assert len(styled(drawing, "thin")) == len(first)
 
 
 def test_a_confusion_shows_shares_and_counts():
     drawing = confusion_plot("K", ("wild", "domestic"), [ArmConfusion("JEDI", ((8, 2), (5, 15)))])
     assert {"80 %", "20 %", "25 %", "75 %", "8", "2", "5", "15"} <= set(texts(drawing))
+
+
+def test_guessing_is_drawn_where_the_number_of_classes_puts_it():
+    for chance in (0.5, 0.2):
+        drawing = curve_plot("C", [ArmCurves("JEDI", CURVE, [])], chance=chance)
+        (line,) = styled(drawing, "zero")
+        heights = [shape.y1 for shape in styled(drawing, "grid")]
+        floor, top = max(heights), min(heights)
+        assert (floor - line.y1) / (floor - top) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize("classes", [3, 4, 5, 9, 20])
+def test_a_confusion_of_many_classes_stays_within_the_figure(classes):
+    names = [f"A species with a long name {n}" for n in range(classes)]
+    counts = [[80 if a == b else 3 for a in range(classes)] for b in range(classes)]
+    arms = [ArmConfusion(name, counts) for name in ("JEDI", "IMT", "EER", "RT")]
+    drawing = confusion_plot("K", names, arms)
+    cells = styled(drawing, "cell")
+    assert len(cells) == 4 * classes**2
+    assert all(cell.x >= 0 and cell.x + cell.width <= drawing.width for cell in cells)
+    # No two cells share ground.
+    assert len({(round(cell.x, 3), round(cell.y, 3)) for cell in cells}) == len(cells)
+    share = f"{8000 / (80 + 3 * (classes - 1)):.0f}"
+    shown = share + (" %" if classes < 4 else "")
+    assert texts(drawing).count(shown) == 4 * classes
+    assert all(text.y <= drawing.height for text in drawing.shapes if isinstance(text, Text))
 
 
 @pytest.mark.parametrize(

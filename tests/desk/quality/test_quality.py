@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from django.db import connection
 from django.test import Client
@@ -18,10 +19,12 @@ from desk.quality.measures import (
     Pace,
     RoundTimes,
     chance_of_at_least,
-    chance_of_run,
+    chance_of_at_most,
+    chance_of_stretch,
     gaps,
     hidden_times,
     longest_run,
+    streaks,
 )
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study
@@ -30,6 +33,9 @@ from tests.people import study_address, text_of
 from tests.worker import Worker
 
 from .odd_sessions import add, at, take_part
+
+# A hundred answers between two classes, as somebody gives them.
+MIXED = [int(digit) for digit in f"{0x5C3A96D1E47B28F0C5936AE1D:0100b}"]
 
 
 def flags(**numbers) -> dict[str, str]:
@@ -44,7 +50,7 @@ def test_a_session_without_anything_odd_has_no_flag():
     assert flags() == {}
     assert flags(
         times_ms=[900.0] * 130,
-        answers=[-1, 1] * 50,
+        answers=MIXED,
         gaps_s=[3.0] * 150,
         hidden_s=[20.0],
         rounds=[RoundTimes(planned=3000, took=8000, shown=3004)],
@@ -69,38 +75,78 @@ def test_too_fast_is_a_tenth_of_the_answers_within_300_ms(times, numbers):
     assert flags(times_ms=times).get("fast") == numbers
 
 
-def test_the_same_key_is_flagged_when_coins_hardly_ever_do_it():
-    row = [-1, 1] * 43
+def test_the_same_key_is_flagged_when_chance_hardly_ever_does_it():
     # In 100 flips, 16 equal ones in a row come in 1.3 of 1,000 tests, and 17 in 0.6.
-    assert flags(answers=[1] * 16 + row[:84]) == {}
-    found = flags(answers=[1] * 17 + row[:83])
+    assert flags(answers=[1] * 16 + MIXED[:84]) == {}
+    found = flags(answers=[1] * 17 + MIXED[:83])
     assert found == {
-        "run": "17 identical answers in a row, of 100; chance with a fair coin 0.0006."
+        "run": "17 identical answers in a row, of 100; chance with 2 keys at random 0.0006."
     }
     everything = flags(answers=[1] * 100)["run"]
-    assert everything.endswith("chance with a fair coin below one in a million.")
-    # In a short test even one key all the time is no surprise.
+    assert everything.endswith("chance with 2 keys at random below one in a million.")
+    # In a short test even one key all the time is no surprise; with more keys it sooner is.
     assert flags(answers=[1] * 6) == {}
+    assert flags(answers=[1] * 6, keys=5) == {
+        "run": "6 identical answers in a row, of 6; chance with 5 keys at random 0.0003."
+    }
 
 
-def test_the_chance_of_a_run_is_that_of_counting_all_sequences():
-    for flips in range(1, 11):
-        runs = [longest_run(flipped) for flipped in itertools.product((0, 1), repeat=flips)]
-        for run in range(12):
-            having = sum(longest >= run for longest in runs)
-            assert chance_of_run(flips, run) == having / 2**flips
-    assert chance_of_run(0, 0) == 1.0
+def test_keys_in_turn_are_flagged_and_one_key_all_the_time_is_no_pattern():
+    assert flags(answers=[0, 1] * 50) == {
+        "pattern": "100 in a row, of 100, alternating between two answers; chance with 2 keys at random below one in a "
+        "million."
+    }
+    round_and_round = flags(answers=[0, 1, 2] * 7 + [0, 0, 1, 2, 2, 1, 0], keys=3)
+    assert round_and_round["pattern"].startswith("22 in a row, of 28, the same 3 answers in turn;")
+    assert "pattern" in flags(answers=[3, 17] * 10, keys=20)
+    # As many in turn as among two keys would be odd is not among a few answers more.
+    assert flags(answers=[0, 1] * 5 + MIXED) == {}
+    assert flags(answers=[4] * 30, keys=5).keys() == {"run"}
 
 
-@given(st.lists(st.sampled_from([-1, 1]), max_size=60))
-def test_the_longest_run_is_the_longest_piece_of_equal_answers(answers):
-    pieces = [
+def streaks_by_hand(answers, lag: int) -> list[int]:
+    """The length of every piece in which each answer repeats the one `lag` before."""
+    return [
         end - start
         for start in range(len(answers))
-        for end in range(start + 1, len(answers) + 1)
-        if len(set(answers[start:end])) == 1
+        for end in range(start + lag + 1, len(answers) + 1)
+        if all(answers[place] == answers[place - lag] for place in range(start + lag, end))
     ]
-    assert longest_run(answers) == max(pieces, default=0)
+
+
+@pytest.mark.parametrize(("keys", "longest"), [(2, 9), (3, 6), (4, 5)])
+def test_the_chance_of_a_stretch_is_that_of_counting_all_sequences(keys, longest):
+    for length in range(1, longest + 1):
+        everything = list(itertools.product(range(keys), repeat=length))
+        for lag in range(1, min(length, keys) + 1):
+            found = [max(streaks_by_hand(one, lag), default=lag) for one in everything]
+            for stretch in range(length + 2):
+                having = sum(most >= stretch for most in found)
+                wanted = having / keys**length
+                assert chance_of_stretch(length, stretch, lag, keys) == pytest.approx(wanted)
+    assert chance_of_stretch(0, 0, 1, keys) == 1.0
+
+
+@given(st.lists(st.integers(0, 2), max_size=40), st.integers(1, 4))
+def test_streaks_are_the_longest_pieces_that_repeat_themselves(answers, lag):
+    found = [len(stretch) for stretch in streaks(answers, lag)]
+    assert max(found, default=0) == max(streaks_by_hand(answers, lag), default=0)
+    assert all(
+        stretch[place] == stretch[place - lag]
+        for stretch in streaks(answers, lag)
+        for place in range(lag, len(stretch))
+    )
+    if lag == 1:
+        assert longest_run(answers) == max(found, default=min(len(answers), 1))
+
+
+@pytest.mark.parametrize("keys", [2, 5])
+def test_keys_pressed_at_random_are_hardly_ever_flagged(keys):
+    rng = np.random.default_rng(keys)
+    tests = rng.integers(0, keys, size=(3000, 100)).tolist()
+    found = [flags(answers=answers, keys=keys) for answers in tests]
+    for key in ("run", "pattern"):
+        assert sum(key in one for one in found) <= 10
 
 
 def test_a_long_absence_is_five_minutes_between_answers_or_out_of_view():
@@ -172,7 +218,7 @@ def answered(right: int, of: int) -> list[bool]:
 def test_chance_is_what_a_binomial_test_cannot_tell_from_guessing():
     # Of 130 guesses, 75 or more are right in 4.6 of 100 sessions, and 74 or more in 6.8.
     assert flags(taught=answered(17, 30), tested=answered(57, 100)) == {
-        "chance": "74 of 130 right, 57 of 100 right in the test; chance of this by guessing 0.07."
+        "chance": "74 of 130 right, 57 of 100 right in the test; chance of this with 2 keys at random 0.07."
     }
     assert flags(taught=answered(18, 30), tested=answered(57, 100)) == {}
     # A teacher may show what a learner gets wrong: then the test alone decides.
@@ -192,11 +238,23 @@ def test_no_error_at_all_and_a_test_far_below_chance_are_curves_that_people_hard
 
 
 def test_the_binomial_tail_is_that_of_counting_all_sequences():
-    for flips in range(9):
-        heads = [sum(flipped) for flipped in itertools.product((0, 1), repeat=flips)]
-        for least in range(flips + 2):
-            having = sum(count >= least for count in heads)
-            assert chance_of_at_least(least, flips) == having / 2**flips
+    for keys, answers in itertools.product((2, 3, 4), range(7)):
+        # The first key is the right one.
+        rights = [one.count(0) for one in itertools.product(range(keys), repeat=answers)]
+        for count in range(answers + 2):
+            at_least = sum(right >= count for right in rights) / keys**answers
+            at_most = sum(right <= count for right in rights) / keys**answers
+            assert chance_of_at_least(count, answers, keys) == pytest.approx(at_least)
+            assert chance_of_at_most(count, answers, keys) == pytest.approx(at_most)
+
+
+def test_guessing_is_judged_by_the_number_of_classes():
+    # A third right is guessing among three classes, far better than guessing among nine, and worse than among two.
+    guesses = {"taught": answered(10, 30), "tested": answered(33, 100)}
+    assert flags(**guesses, keys=3).keys() == {"chance"}
+    assert "with 3 keys at random" in flags(**guesses, keys=3)["chance"]
+    assert flags(**guesses, keys=9) == {}
+    assert flags(**guesses, keys=2).keys() == {"chance", "curve"}
 
 
 def test_failed_checks_and_other_sessions_are_told():
@@ -207,11 +265,11 @@ def test_failed_checks_and_other_sessions_are_told():
 
 
 def test_every_flag_says_what_it_means_and_where_its_threshold_is():
-    assert len({rule.key for rule in RULES}) == len(RULES) == 11
+    assert len({rule.key for rule in RULES}) == len(RULES) == 12
     assert all(rule.meaning.endswith(".") for rule in RULES)
     thresholds = {
-        "clock": "250 ms", "pace": "20 %", "fast": "300 ms", "run": "1,000", "chance": "5 %", "curve": "at least 20",
-        "absence": "5 minutes", "exposure": "250 ms",
+        "clock": "250 ms", "pace": "20 %", "fast": "300 ms", "run": "1,000", "pattern": "1,000", "chance": "5 %",
+        "curve": "at least 20", "absence": "5 minutes", "exposure": "250 ms",
     }  # fmt: skip
     for rule in RULES:
         said = rule.meaning.replace("\N{NO-BREAK SPACE}", " ")
@@ -411,15 +469,15 @@ def test_the_list_is_paginated_and_asks_no_more_queries_for_more_people(
     for _ in range(2):
         take_part(add(study))
     few = count()
-    # Session and user, the study, who may edit it; its people, their rounds, steps, images and events, other sessions
-    # of the same ids; the decisions about those in sight, and the last of all.
-    assert few == 12
+    # Session and user, the study, who may edit it; its people, their rounds, steps, images, events and numbers of
+    # classes, other sessions of the same ids; the decisions about those in sight, and the last of all.
+    assert few == 15
     for _ in range(4):
         take_part(add(study))
     monkeypatch.setattr("desk.quality.page.PAGE_SIZE", 4)
     assert count() == few
     # Whoever has finished was read before.
-    assert count("?page=2") == few - 4
+    assert count("?page=2") == few - 7
     page = page_of(researcher, study, "?flag=run&page=2")
     assert "Page 2 of 2" in page
     assert 'href="?flag=run&amp;page=1"' in page

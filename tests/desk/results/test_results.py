@@ -224,7 +224,7 @@ def test_more_participants_ask_no_more_queries(researcher, study):
     # the names of its classes.
     assert few == 12
     # While the same people have finished, their answers are not counted again.
-    assert count_queries(researcher, study, "gain.svg") == 6
+    assert count_queries(researcher, study, "gain.svg") == 7
 
 
 def test_somebody_who_finishes_is_counted_at_once(researcher, study):
