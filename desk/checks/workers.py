@@ -121,12 +121,13 @@ def consent(facts: StudyFacts) -> Finding:
 
 def completion(facts: StudyFacts) -> Finding:
     study = facts.study
-    if study.return_url:
-        return fine("Workers return to the recruitment platform by your link.")
+    if study.prolific_return_url:
+        return fine(
+            "Workers return to Prolific by your link; on Mechanical Turk the last page hands the HIT in."
+        )
     if study.completion_code:
         return fine("Workers get a completion code.")
     return note(
-        "Workers of a recruitment platform cannot prove that they finished: there is no return link and no "
-        "completion code.",
+        "Workers of Prolific cannot prove that they finished: there is no return link to it and no completion code.",
         facts.setting("completion_code", "Completion code"),
     )

@@ -47,6 +47,19 @@ def test_compose_has_postgres_one_migration_and_the_web_server():
     assert set(services["web"]["environment"]) >= {"DATABASE_URL", "JEDI_DB_PASSWORD_FILE"}
 
 
+# What the containers settle by themselves, or what is not for a server.
+SETTLED = {
+    "JEDI_DATA_DIR", "HOST", "PORT", "JEDI_BIND", "JEDI_PORT", "JEDI_EMBEDDED_WORKER", "JEDI_DEBUG",
+}  # fmt: skip
+
+
+def test_every_setting_of_the_environment_reaches_the_containers():
+    known = re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    services = compose()["services"]
+    for name in ("web", "worker", "migrate"):
+        assert set(known) - SETTLED == set(services[name]["environment"])
+
+
 def test_compose_publishes_the_server_on_this_machine_only_by_default():
     [port] = compose()["services"]["web"]["ports"]
     assert port.startswith("${JEDI_BIND:-127.0.0.1}:")

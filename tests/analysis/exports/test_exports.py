@@ -75,7 +75,9 @@ STORED: dict[str, tuple[Any, dict[str, str]]] = {
     "events": (SessionEvent, WHOSE),
 }
 WORKED_OUT = {
-    "participants": {"status", "memory_length_1", "memory_length_2", "duration_s", "first_button"},
+    "participants": {
+        "status", "memory_length_1", "memory_length_2", "duration_s", "first_button", "buttons",
+    },
     "teaching": {"label", "true_class", "answer", "answer_class"},
     "evaluation": {
         "label", "true_class", "answer", "answer_class", "instructed_label", "is_passed",
@@ -195,6 +197,7 @@ def test_what_is_worked_out_follows_from_what_is_stored(study):
             assert [n for n in lengths if n is not None] == person.memory_lengths
             assert row["status"] == person.stage
             assert row["first_button"] == person.classes[0]
+            assert row["buttons"] == person.classes
             assert row["software_version"] == software_version()
         took = people[0]["finished_at"] - people[0]["consented_at"]
         assert people[0]["duration_s"] == pytest.approx(took.total_seconds(), abs=0.001)
@@ -352,7 +355,7 @@ def test_a_table_is_at_most_five_statements_however_many_rows_there_are(study):
             assert len(sent) == 4 + (table not in ("memory", "events"))
         with CaptureQueriesContext(connection) as sent:
             unpacked(study, identifiable=True)
-        assert len(sent) == 23
+        assert len(sent) == 26
         Worker(study).go_to("done")
 
 

@@ -204,7 +204,7 @@ def test_workers_should_be_able_to_prove_that_they_finished(study):
     assert judged(change(study, completion_code="C0FFEE"), "completion")[0] == Grade.FINE
     link = "https://app.prolific.com/submissions/complete?cc=C0FFEE"
     study.completion_code = ""
-    assert judged(change(study, return_url=link), "completion")[0] == Grade.FINE
+    assert judged(change(study, prolific_return_url=link), "completion")[0] == Grade.FINE
 
 
 # How many
