@@ -220,9 +220,10 @@ def timed_by_classes(pools: dict[int, Pool], name: str) -> dict[str, float]:
     started = time.perf_counter()
     while time.perf_counter() - started < SECONDS:
         for k, step in steps.items():
-            began = time.perf_counter()
+            # Of the processor: what else the machine does has no part in a ratio.
+            began = time.process_time()
             step()
-            best[k] = min(best[k], time.perf_counter() - began)
+            best[k] = min(best[k], time.process_time() - began)
     return {"two_ms": 1e3 * best[2], "many_ms": 1e3 * best[CLASSES]}
 
 

@@ -1,6 +1,6 @@
 """The paper's experiments with simulated learners, run again with our engine, and ours beyond them.
 
-`manage.py reproduce` runs toy, synthetic, humans or estimators.
+`manage.py reproduce` runs toy, synthetic, humans, estimators or classes.
 
 To add an experiment:
 

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from reproduction import report, runs
+from reproduction.classes import Classes
 from reproduction.estimators import Estimators
 from reproduction.experiment import BadExperiment, Experiment
 from reproduction.humans import Humans
@@ -17,7 +18,7 @@ from studies.software import software_version
 from teaching.engine import EngineError
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
-    experiment.name: experiment for experiment in (Toy, Synthetic, Humans, Estimators)
+    experiment.name: experiment for experiment in (Toy, Synthetic, Humans, Estimators, Classes)
 }
 
 
