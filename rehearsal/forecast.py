@@ -56,8 +56,11 @@ class SimulatedStudy:
         }
 
     def evaluate(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
-        rng, half = np.random.default_rng([*seed, 4]), self.study.evaluation_size // 2
-        drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:half] for y in (0, 1)]
+        classes = len(self.study.dataset.class_names)
+        rng, each = np.random.default_rng([*seed, 4]), self.study.evaluation_size // classes
+        drawn = [
+            rng.permutation(np.flatnonzero(self.labels == label))[:each] for label in range(classes)
+        ]
         shown = rng.permutation(np.concatenate(drawn))
         return [bool(right) for right in worker.answers(self.images[shown]) == self.labels[shown]]
 

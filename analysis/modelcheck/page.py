@@ -73,6 +73,7 @@ class Check:
 
 
 def check(study: Study, purpose: str, version: str = "") -> Check:
+    """Of sessions with two classes: losses, calibration and the fit are of answers between two."""
     versions = choose_versions(study, study.participants.filter(purpose=purpose), version)
     sessions = sessions_of(study, purpose, versions, MOST)
     names = sorted({session.arm for session in sessions}, key=place_in(study))
@@ -113,7 +114,12 @@ def predicted_answers(session: TaughtSession) -> FloatArray:
 
 def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
     found = check(study, purpose, version)
-    page: dict[str, Any] = {"n": len(found.sessions), "most": MOST, "versions": found.versions}
+    page: dict[str, Any] = {
+        "n": len(found.sessions),
+        "most": MOST,
+        "versions": found.versions,
+        "classes": len(study.dataset.class_names),
+    }
     if not found.sessions:
         return page
     return page | {

@@ -57,7 +57,7 @@ def sessions_of(
 
 def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
     steps = (
-        TeachingStep.objects.filter(participant__in=people, answer__isnull=False)
+        TeachingStep.objects.filter(participant__in=people, answer__isnull=False, p__isnull=False)
         .order_by("participant_id", "position")
         .values_list("participant_id", "example__pool_index", "answer", "p")
     )
