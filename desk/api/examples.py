@@ -61,9 +61,29 @@ def _page(row: dict[str, Any]) -> dict[str, Any]:
 
 STUDIES = [example_response("One study", _page(_SUMMARY))]
 STUDY = [example_response("A study", _DETAIL)]
+NEW_STUDY = [
+    example_request(
+        "A study of a data set",
+        {
+            "slug": "butterflies-2",
+            "title": "Two butterflies",
+            "dataset": "Butterflies",
+            "consent": "This study of the University of Somewhere …",
+            "evaluation_size": 60,
+        },
+    ),
+    example_response("It is a draft", _DETAIL | {"state": "draft", "version": None}, status=201),
+]
+_LINE = {
+    "check": "rate",
+    "title": "Learning rate",
+    "grade": "question",
+    "sentence": "The learning rate η₀ = 0.03 is 29.8 times smaller than the 0.894 that the data set suggests …",
+}
+CHECKS = [example_response("One line", _LINE)]
 STATE = [
     example_request("Pause it", {"state": "paused"}),
-    example_response("It is paused", _DETAIL | {"state": "paused"}),
+    example_response("It is paused", _DETAIL | {"state": "paused", "questions": []}),
 ]
 PARTICIPANTS = [example_response("One participant", _page(_PARTICIPANT))]
 

@@ -5,6 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from desk.checks.finding import Grade
+from desk.checks.table import alarms
 from studies.api.views import StageField
 from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
 from studies.models import Participant, Study
@@ -74,6 +76,29 @@ class StudyDetail(StudySummary):
             {"arm": arm, "is_open": arm in study.open_arms, **Counts(counts).data}
             for arm, counts in rows
         ]
+
+
+class CheckLine(serializers.Serializer[Any]):
+    """One line of the check list."""
+
+    check = serializers.CharField(source="check.key")
+    title = serializers.CharField(source="check.title")
+    grade = serializers.ChoiceField(
+        choices=[grade.value for grade in Grade],
+        help_text="`question`: may spoil the study; `obstacle`: it cannot run",
+    )
+    sentence = serializers.CharField(source="finding.sentence")
+
+
+class ChangedState(StudyDetail):
+    questions = serializers.SerializerMethodField(
+        help_text="if people can begin now: what of the check list may spoil the study"
+    )
+
+    @extend_schema_field(CheckLine(many=True))
+    def get_questions(self, study: Study) -> Any:
+        raised = alarms(study) if study.state in Study.TAKES_PART else []
+        return CheckLine(raised, many=True).data
 
 
 class ParticipantRow(serializers.ModelSerializer[Participant]):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -18,6 +18,7 @@ from rest_framework.response import Response
 
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
+from desk.checks.table import check_list
 from desk.downloads import page as downloads
 from studies.api.views import error_responses
 from studies.errors import SessionError
@@ -27,7 +28,16 @@ from studies.version_groups import UnknownVersion
 
 from . import examples
 from .access import ResearcherView
-from .serializers import ParticipantFilter, ParticipantRow, StateRequest, StudyDetail, StudySummary
+from .creation import StudyRequest, create_study
+from .serializers import (
+    ChangedState,
+    CheckLine,
+    ParticipantFilter,
+    ParticipantRow,
+    StateRequest,
+    StudyDetail,
+    StudySummary,
+)
 
 problems = partial(error_responses, errors=examples.ERRORS)
 
@@ -88,6 +98,23 @@ class Studies(PagedView):
         rows = studies if user.has_perm("studies.view_study") else studies.none()
         return self.page(rows.order_by("-created_at", "-pk"), StudySummary, context_of(request))
 
+    @extend_schema(
+        operation_id="create_study",
+        request=StudyRequest,
+        responses={201: StudyDetail, **problems(400, 401, 403, 404, 413, 415, 429)},
+        examples=examples.NEW_STUDY,
+    )
+    def post(self, request: Request) -> Response:
+        """A new study, as a draft. Settings that are left out have the paper's values."""
+        user: Any = request.user
+        if not user.has_perm("studies.add_study"):
+            raise exceptions.PermissionDenied("Your account may not create studies.")
+        try:
+            study = create_study(validated(StudyRequest(data=request.data)), user)
+        except ValidationError as error:
+            raise InvalidRequest(fields=error.message_dict) from error
+        return Response(StudyDetail(study, context=context_of(request)).data, status=201)
+
 
 def context_of(request: Request) -> dict[str, Any]:
     user: Any = request.user
@@ -110,7 +137,7 @@ class StudyState(ResearcherView):
     @extend_schema(
         operation_id="change_state",
         request=StateRequest,
-        responses={200: StudyDetail, **problems(400, 401, 403, 404, 409, 413, 415, 429)},
+        responses={200: ChangedState, **problems(400, 401, 403, 404, 409, 413, 415, 429)},
         examples=examples.STATE,
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -119,7 +146,18 @@ class StudyState(ResearcherView):
         state = validated(StateRequest(data=request.data))["state"]
         if state != study.state:
             change_state(study, state, request.user)
-        return Response(StudyDetail(study, context=context_of(request)).data)
+        return Response(ChangedState(study, context=context_of(request)).data)
+
+
+class StudyChecks(ResearcherView):
+    @extend_schema(
+        operation_id="list_checks",
+        responses={200: CheckLine(many=True), **problems(401, 404, 429)},
+        examples=examples.CHECKS,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """What to look at before a study opens and while it runs, as on its check list."""
+        return Response(CheckLine(check_list(self.study(slug)), many=True).data)
 
 
 class Participants(PagedView):

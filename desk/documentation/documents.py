@@ -23,6 +23,7 @@ DOCUMENTS = {
     "datasets": "Your own images as a data set: what to bring, what is checked, what the numbers mean.",
     "rehearsal": "Bots before people, the expected results, and how many workers a difference takes.",
     "results": "What every number and test on the results page means and assumes.",
+    "settings": "Every setting of a study, with its name and default.",
     "data-dictionary": "Every column of every file.",
     "privacy": "What is stored, for how long, and what to write into an ethics form.",
     "api": "Sessions and studies from your own programs.",

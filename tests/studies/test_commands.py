@@ -64,6 +64,17 @@ def test_a_rate_far_from_the_data_sets_is_taken_and_questioned(consent):
     assert "times smaller than" in warnings.getvalue()
 
 
+def test_what_may_spoil_a_study_is_told_when_it_opens_at_once(consent):
+    make_dataset(name="Moths", teaching=60, evaluation=100)
+    warnings = io.StringIO()
+    arguments = ("moths-1", "--title", "Moths", "--dataset", "Moths", "--consent-file", consent)
+    call_command(
+        "create_study", *map(str, arguments), "--open", stdout=io.StringIO(), stderr=warnings
+    )
+    assert "Consent text: The consent text has 6 words" in warnings.getvalue()
+    assert "Public address: " in warnings.getvalue()
+
+
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [

@@ -8,8 +8,10 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from studies.models import Example, Study
+from studies.models.settings import GROUPS, names_in
 from tests.admin_form import form_values
 from tests.builders import make_dataset, make_study
+from tests.settings_page import PAGE, current_page
 
 PAPER = {
     "memory_trials": 3, "memory_min_length": 2, "memory_max_length": 9, "memory_extra_seconds": 1.0,
@@ -23,6 +25,16 @@ PAPER = {
 def test_the_defaults_are_the_papers_values():
     study = Study()
     assert {name: getattr(study, name) for name in PAPER} == PAPER
+
+
+def test_the_page_about_the_settings_is_written_from_them():
+    assert PAGE.read_text(encoding="utf-8") == current_page(), "run python -m tests.settings_page"
+
+
+def test_exceptions_are_settings_of_their_group():
+    for group in GROUPS:
+        named = {*group.group.outside_sessions, *group.group.harmless}
+        assert named <= set(names_in(group)), group.__name__
 
 
 WRONG = [

@@ -130,7 +130,8 @@ ROWS = {
     "api/sessions/<str:token>/events/": Row(everybody(METHOD), everybody(IN)),
     "api/sessions/<str:token>/withdrawal/": Row(everybody(IN), everybody(IN)),
     # Researchers' programs: each role comes with a token, but who is anonymous.
-    "api/v1/studies/": Row((UNKNOWN, *everybody(IN)[1:])),
+    "api/v1/studies/": Row((UNKNOWN, *everybody(IN)[1:]), (UNKNOWN, NO, *everybody(IN)[2:])),
+    "api/v1/studies/<slug:slug>/checks/": Row(API),
     "api/v1/studies/<slug:slug>/": Row(API),
     "api/v1/studies/<slug:slug>/state/": Row(
         (UNKNOWN, *everybody(METHOD)[1:]), (UNKNOWN, NONE, NONE, NO, IN, IN, IN), {"state": "paused"}

@@ -15,7 +15,8 @@ from tests.worker import Worker
 
 OPERATIONS = {
     "join_study", "get_session", "answer", "begin_exposure", "end_exposure", "note_events", "get_withdrawal",
-    "withdraw", "list_studies", "get_study", "change_state", "list_participants", "export_table", "export_archive",
+    "withdraw", "list_studies", "create_study", "list_checks", "get_study",
+    "change_state", "list_participants", "export_table", "export_archive",
 }  # fmt: skip
 RESEARCHERS = "/api/v1/"
 

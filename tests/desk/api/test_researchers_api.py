@@ -300,6 +300,62 @@ def test_who_may_only_look_changes_no_state(study):
     assert editor.post(f"{study.slug}/state/", {"state": "closed"}).status_code == 200
 
 
+# Making and checking studies
+
+
+def wanted(**settings):
+    return {"slug": "moths-2", "title": "Moths", "consent": "Do you agree?", "evaluation_size": 6, "long_steps": 12,
+            "medium_steps": 12, "short_steps": 12, "other_steps": 12, **settings}  # fmt: skip
+
+
+def test_a_program_makes_a_draft_with_the_rate_of_its_data_set(study, program):
+    reply = program.post("", wanted(dataset=study.dataset.name))
+    assert reply.status_code == 201, reply.json()
+    made = Study.objects.get(slug="moths-2")
+    assert (made.state, made.owner, made.dataset) == ("draft", study.owner, study.dataset)
+    assert (made.learning_rate, made.memory_trials) == (None, 3)
+    assert reply.json()["settings"]["learning_rate"] == study.dataset.learning_rate
+    typed = program.post("", wanted(dataset=study.dataset.name, slug="moths-3", learning_rate=0.5))
+    assert typed.json()["settings"]["learning_rate"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "field", "reason"),
+    [
+        ({"dataset": "Nothing"}, "dataset", "There is no such data set."),
+        ({"evaluation_size": 400}, "evaluation_size", "Choose at most"),
+        ({"evaluation_size": "many"}, "evaluation_size", "integer"),
+        ({"slug": "study name"}, "slug", "letters, numbers"),
+        ({"title": ""}, "title", "blank"),
+        ({"learning_rate": -1}, "learning_rate", "greater than"),
+    ],
+)
+def test_a_study_that_the_form_would_refuse_is_refused(study, program, settings, field, reason):
+    reply = program.post("", wanted(**{"dataset": study.dataset.name} | settings))
+    assert (reply.status_code, error_of(reply)) == (400, "invalid")
+    assert reason in " ".join(reply.json()["error"]["fields"][field])
+    assert Study.objects.count() == 1
+
+
+def test_a_link_name_is_used_once_and_data_sets_of_others_are_unknown(study, program):
+    reply = program.post("", wanted(dataset=study.dataset.name, slug=study.slug))
+    assert "already exists" in " ".join(reply.json()["error"]["fields"]["slug"])
+    foreign = make_dataset(teaching=12, evaluation=6, owner=make_researcher("grace"), name="Hers")
+    reply = program.post("", wanted(dataset=foreign.name))
+    assert "There is no such data set" in reply.json()["error"]["fields"]["dataset"][0]
+
+
+def test_opening_a_study_tells_what_may_spoil_it(study, program):
+    Study.objects.update(learning_rate=study.dataset.learning_rate / 30, state="paused")
+    lines = {line["check"]: line for line in program.get(f"{study.slug}/checks/").json()}
+    assert lines["rate"]["grade"] == "question"
+    assert "30 times smaller" in lines["rate"]["sentence"]
+    reply = program.post(f"{study.slug}/state/", {"state": "open"}).json()
+    raised = [key for key, line in lines.items() if line["grade"] in ("question", "obstacle")]
+    assert [line["check"] for line in reply["questions"]] == raised
+    assert program.post(f"{study.slug}/state/", {"state": "paused"}).json()["questions"] == []
+
+
 def test_a_program_that_asks_too_often_is_asked_to_wait(program, monkeypatch):
     monkeypatch.setattr(ResearcherThrottle, "get_rate", lambda self: "2/min")
     replies = [program.get() for _ in range(3)]
@@ -309,7 +365,7 @@ def test_a_program_that_asks_too_often_is_asked_to_wait(program, monkeypatch):
 
 
 def test_a_wrong_method_is_told_in_the_usual_form(program, study):
-    reply = program.post("", {})
+    reply = program.post(f"{study.slug}/", {})
     assert (reply.status_code, error_of(reply)) == (405, "method_not_allowed")
     assert program.get(f"{study.slug}/state/").status_code == 405
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
+from desk.checks.table import alarms
 from studies.models import Dataset, Study
 from studies.rates import rate_question, rate_sentence
 
@@ -53,8 +54,15 @@ class Command(BaseCommand):
         study.save()
         self.stdout.write(f"{study.get_state_display()}: {study.public_url}")
         self.stdout.write(rate_sentence(study))
-        if question := rate_question(study):
-            self.stderr.write(self.style.WARNING(question))
+        for doubt in doubts_of(study):
+            self.stderr.write(self.style.WARNING(doubt))
+
+
+def doubts_of(study: Study) -> list[str]:
+    """Of an open study, what its check list questions; of a draft, the rate alone: the rest is still to come."""
+    if study.state == Study.State.OPEN:
+        return [f"{line.check.title}: {line.finding.sentence}" for line in alarms(study)]
+    return [question] if (question := rate_question(study)) else []
 
 
 def newest_dataset(name: str) -> Dataset:
