@@ -30,8 +30,14 @@ from teaching.engine.tracking import (
     expected_answer,
     expected_slope,
 )
-from tests.teaching.engine.builders import as_signs, make_pool, random_history
-from tests.teaching.engine.tracked_oracle import followed, judged
+from tests.teaching.engine.builders import (
+    as_signs,
+    class_history,
+    class_pool,
+    make_pool,
+    random_history,
+)
+from tests.teaching.engine.tracked_oracle import followed, judged, judged_against_rest
 
 RATE = LearningRate(0.7, 20)
 CERTAIN = Assumptions(conviction=0.0, drift=0.0, rates=(1.0,), spans=(1.0,), firmness=(1.0,))
@@ -79,6 +85,19 @@ def test_any_assumptions_give_the_scores_of_full_covariances(seed, steps, beta, 
     expected, _ = judged(pool, history, beta, rate, assumed)
     scale = max(1.0, np.abs(expected).max())
     np.testing.assert_allclose(teacher.scores(pool, history) / scale, expected / scale, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+@pytest.mark.parametrize("steps", [0, 12])
+def test_scores_and_probabilities_of_many_classes_are_those_of_full_covariances(k, steps):
+    pool = class_pool(15, 4, k=k)
+    history = class_history(15, steps, k=k)
+    assumed = Assumptions(exemplars=ExemplarAssumptions(prior=0.0))
+    teacher = tracked(repeat_window=0, cold_start=0, assumptions=assumed)
+    scores, believed = judged_against_rest(pool, history, 0.75, RATE, assumed)
+    np.testing.assert_allclose(teacher.scores(pool, history), scores, rtol=1e-9, atol=1e-9)
+    found = teacher.estimate(pool, Past.read(history, pool))
+    np.testing.assert_allclose(found, believed, atol=1e-9)
 
 
 def test_the_posterior_is_that_of_full_covariances():

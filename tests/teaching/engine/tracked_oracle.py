@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from itertools import product
 from math import erf, exp, log, pi, sqrt
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.special import expit
@@ -43,14 +44,14 @@ def first_models(pool, beta, assumed):
     return models
 
 
-def weigh_answer(model, x, answer, guess):
-    """Bayes' rule for an answer of probability guess/2 + (1 − guess)·Φ(±firmness·u/√(8/π))."""
+def weigh_answer(model, x, answer, guess, offset=0.0, by_guess=0.5):
+    """Bayes' rule for an answer of probability guess·by_guess + (1 − guess)·Φ(±firmness·u/√(8/π))."""
     seen = np.concatenate([x, np.zeros_like(x)])
     gain = model.covariance @ seen
-    mean, variance = seen @ model.mean, seen @ gain
+    mean, variance = offset + seen @ model.mean, seen @ gain
     scale = sqrt(8 / pi / model.firmness**2 + variance)
     r = answer * mean / scale
-    chance = guess / 2 + (1 - guess) * (1 + erf(r / sqrt(2))) / 2
+    chance = guess * by_guess + (1 - guess) * (1 + erf(r / sqrt(2))) / 2
     # First and second derivative of log(chance) by the mean.
     first = answer * (1 - guess) * exp(-r * r / 2) / sqrt(2 * pi) / scale / chance
     second = -first * answer * r / scale - first**2
@@ -59,11 +60,11 @@ def weigh_answer(model, x, answer, guess):
     model.log_weight += log(chance)
 
 
-def learn_label(model, x, y, eta, noise):
+def learn_label(model, x, y, eta, noise, offset=0.0):
     """The learner's update, with f made linear in the margin by its mean and its mean slope."""
     d = len(x)
     w, v = model.mean[:d], model.mean[d:]
-    f, slope = expected_error(x @ w, x @ model.covariance[:d, :d] @ x, y)
+    f, slope = expected_error(offset + x @ w, x @ model.covariance[:d, :d] @ x, y)
     v = model.beta * v - y * f * x
     w = w - eta * v
     turned = slope * np.outer(x, x)
@@ -97,8 +98,10 @@ def followed_all(pool, history, beta, rate, assumed):
 
 def followed(pool, history, beta, rate, assumed):
     """What is left of the bank after a history, with weights that add up to one."""
-    models = followed_all(pool, history, beta, rate, assumed)
-    d = pool.features.shape[1]
+    return left_of(followed_all(pool, history, beta, rate, assumed), pool.features.shape[1])
+
+
+def left_of(models, d):
     top = max(model.log_weight for model in models)
     models = [model for model in models if exp(model.log_weight - top) >= 1e-4]
     total = sum(exp(model.log_weight - top) for model in models)
@@ -191,11 +194,43 @@ def judged_by_exemplars(pool, history, assumed):
     return np.array(scores), np.array(chances)
 
 
-def expected_distance(pool, model, x, y, eta, spread, tie):
+def expected_distance(pool, model, x, y, eta, spread, tie, offset=0.0):
     """E‖w_t − w*‖² − E‖w_{t−1} − ηβv_{t−1} − w*‖² if the example is shown."""
     d = len(x)
     w, v = model.mean[:d], model.mean[d:]
-    f, slope = expected_error(x @ w, x @ spread @ x, y)
+    f, slope = expected_error(offset + x @ w, x @ spread @ x, y)
     along = x @ (w - eta * model.beta * v - pool.target)
     together = x @ spread @ x - eta * model.beta * (x @ tie @ x)
     return 2 * eta * (y * f * along - slope * together) + eta**2 * (f - slope) * (x @ x)
+
+
+def judged_against_rest(pool, history, beta, rate, assumed):
+    """Scores (n,) and probabilities (n, k) of more than two classes, one class against the rest at a time."""
+    k, d = pool.target.shape
+    scores, chances = np.zeros(pool.n), np.zeros((pool.n, k))
+    offset, scale = -log(k - 1), k / (2 * (k - 1))
+    for c in range(k):
+        wanted = SimpleNamespace(target=pool.target[c] * k / (k - 1))
+        models = first_models(pool, beta, assumed)
+        for model in models:
+            model.covariance = scale * model.covariance
+        noise = assumed.drift * models[0].covariance[0, 0]
+        for t, step in enumerate(history, start=1):
+            x, said = pool.features[step.example], 1 if step.answer == c else -1
+            y = 1 if pool.labels[step.example] == c else -1
+            by_guess = 1 / k if said > 0 else 1 - 1 / k
+            for model in models:
+                weigh_answer(model, x, said, assumed.guess, offset, by_guess)
+                learn_label(model, x, y, scale * model.factor * rate(t), noise, offset)
+        models, weights, spread, tie = left_of(models, d)
+        for i, x in enumerate(pool.features):
+            y = 1 if pool.labels[i] == c else -1
+            for weight, model in zip(weights, models, strict=True):
+                eta = scale * model.factor * rate(len(history) + 1)
+                away = expected_distance(wanted, model, x, y, eta, spread, tie, offset)
+                scores[i] += 2 * ((k - 1) / k) ** 2 * weight * away
+                margin = model.firmness * (offset + x @ model.mean[:d])
+                spread_of = model.firmness**2 * (x @ spread @ x)
+                chances[i, c] += weight * expected_error(margin, spread_of, -1)[0]
+    shares = chances / chances.sum(axis=1, keepdims=True)
+    return scores, assumed.guess / k + (1 - assumed.guess) * shares
