@@ -18,6 +18,10 @@ SETTLED = 1e-12
 # Copies of a feature leave directions without curvature but the ridge's, which rounding may turn
 # negative beside large features. This much of the unit diagonal outweighs it.
 DAMPING = 1e-12
+# Up to so many numbers to find, (k−1)·d, their second derivatives are kept in one matrix. Beyond, a
+# step is iterated on until its error is this share of it.
+MOST_DENSE = 1_000
+ITERATED, MOST_ITERATIONS = 1e-9, 500
 UNSETTLED = (
     "The target concept did not settle; scale the features to a common range or give a target."
 )
@@ -81,8 +85,11 @@ def _newton(features: FloatArray, labels: IntArray, penalty: FloatArray, k: int)
         probabilities = np.exp(beyond - losses)
         loss = float(losses.sum()) + _penalty(penalty, concept)
         gradient = penalty * concept + (basis.T @ (probabilities - truth)) @ features
-        hessian = _hessian(features, probabilities, basis, penalty)
-        direction = -_solved(hessian, gradient.ravel()).reshape(concept.shape)
+        if gradient.size <= MOST_DENSE:
+            hessian = _hessian(features, probabilities, basis, penalty)
+            direction = -_solved(hessian, gradient.ravel()).reshape(concept.shape)
+        else:
+            direction = -_iterated(features, probabilities, basis, penalty, gradient)
         slope = float(np.vdot(gradient, direction))
         if -slope <= SETTLED * loss:
             return np.asarray(concept + direction)
@@ -97,6 +104,43 @@ def _newton(features: FloatArray, labels: IntArray, penalty: FloatArray, k: int)
             length /= 2
         concept = concept + length * direction
     raise BadPool(UNSETTLED)
+
+
+def _iterated(
+    features: FloatArray,
+    probabilities: FloatArray,
+    basis: FloatArray,
+    penalty: FloatArray,
+    gradient: FloatArray,
+) -> FloatArray:
+    """The Newton step by conjugate gradients, for classes and features too many for a matrix of all.
+
+    The preconditioner is the bound ¼XᵀX + diag(λ) of the second derivatives of each row of Θ.
+    """
+    bound = features.T @ features / 4
+    bound.flat[:: len(bound) + 1] += penalty
+    factor = linalg.cho_factor(bound + DAMPING * np.diag(bound.diagonal()), check_finite=False)
+
+    def image(rows: FloatArray) -> FloatArray:
+        along = basis @ (rows @ features.T)
+        weighted = probabilities * (along - (probabilities * along).sum(axis=0))
+        return np.asarray((basis.T @ weighted) @ features + penalty * rows)
+
+    step, residual = np.zeros_like(gradient), gradient.copy()
+    preconditioned = linalg.cho_solve(factor, residual.T, check_finite=False).T
+    direction = preconditioned.copy()
+    energy = first = float(np.vdot(residual, preconditioned))
+    for _ in range(MOST_ITERATIONS):
+        if energy <= ITERATED**2 * first:
+            break
+        moved = image(direction)
+        length = energy / float(np.vdot(direction, moved))
+        step += length * direction
+        residual -= length * moved
+        preconditioned = linalg.cho_solve(factor, residual.T, check_finite=False).T
+        energy, previous = float(np.vdot(residual, preconditioned)), energy
+        direction = preconditioned + energy / previous * direction
+    return step
 
 
 def _hessian(

@@ -17,6 +17,7 @@ from teaching.engine import (
     PoolTooLarge,
     Shown,
     belief,
+    concept,
     make_teacher,
     storage,
 )
@@ -51,6 +52,17 @@ def test_the_target_of_many_classes_minimises_the_ridge_logistic_loss(n, d, k):
         # The derivative of λ‖W‖².
         np.testing.assert_allclose(2 * 0.001 * n * pool.target[c], pull, atol=1e-9)
     np.testing.assert_allclose(pool.target.sum(axis=0), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n, d, k, scale", [(120, 12, 5, 1.0), (40, 60, 3, 1.0), (80, 4, 2, 1e4)])
+def test_many_numbers_are_found_by_iteration_as_by_a_matrix(monkeypatch, n, d, k, scale):
+    features, labels = many_classes(n, d, k=k, apart=0.5)
+    features = np.column_stack([features * scale, np.ones(n)])
+    ridge = np.append(np.full(d, 0.1), 0.0)
+    expected = concept.ridge_logistic(features, labels, ridge)
+    monkeypatch.setattr(concept, "MOST_DENSE", 0)
+    found = concept.ridge_logistic(features, labels, ridge)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
 
 
 def test_the_target_of_a_separable_pool_is_finite():
