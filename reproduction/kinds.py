@@ -138,6 +138,30 @@ def _exemplars(learner: SimulatedLearner, start: Start) -> Learner:
     )
 
 
+def _switching(learner: SimulatedLearner, start: Start) -> Learner:
+    d, k = start.pool.dimensions, start.pool.class_count
+    rng = np.random.default_rng([start.seed, 6])
+    return alternatives.RuleSwitcher(d, classes=k, rng=rng)
+
+
+def _forgetting(learner: SimulatedLearner, start: Start) -> Learner:
+    return alternatives.ForgettingLearner(
+        learner.concept, beta=0.0, learning_rate=_without_momentum(learner)
+    )
+
+
+def _primacy(learner: SimulatedLearner, start: Start) -> Learner:
+    """The first examples count most: the rate falls to a half within three of them."""
+    rate = LearningRate(_without_momentum(learner).initial, decay=3)
+    return SimulatedLearner(learner.concept, beta=0.0, learning_rate=rate)
+
+
+def _without_momentum(learner: SimulatedLearner) -> LearningRate:
+    """A rate at which steps are as long in the end as those of a learner with this momentum."""
+    rate = learner.learning_rate
+    return LearningRate(rate.initial / (1 - learner.beta), rate.decay)
+
+
 KINDS = (
     LearnerKind(name="fits", title="as assumed", group=FITS),
     LearnerKind(name="fast", title="η 2.5 times as large", group=OFF, rate=2.5),
@@ -168,5 +192,18 @@ KINDS = (
         group=OTHER,
         turned=_exemplars,
         has_concept=False,
+    ),
+    LearnerKind(
+        name="rules", title="one rule at a time", group=OTHER, turned=_switching, has_concept=False
+    ),
+    LearnerKind(
+        name="forgets",
+        title="delta rule, forgets",
+        group=OTHER,
+        turned=_forgetting,
+        has_concept=False,
+    ),
+    LearnerKind(
+        name="primacy", title="primacy, slips in 20 %", group=OTHER, lapse=0.2, turned=_primacy
     ),
 )

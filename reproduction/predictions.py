@@ -69,7 +69,8 @@ class Predictions:
 
     def row(self, history: Sequence[Shown]) -> ResultRow:
         """As JSON has it, with the learning rate on which the tracking settled, as a factor."""
-        factor = self.tracked.posterior(self.pool, history).rate_factor
+        settled, _ = self.tracked.inferred(self.tracked.mixture(self.pool, history))
+        factor = settled / self.tracked.learning_rate.initial
         row: ResultRow = {"answers": self.answers, "rate_factor": round(factor, 4)}
         for name in ESTIMATORS:
             row[f"next_{name}"] = self.next[name]

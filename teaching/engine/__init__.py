@@ -32,12 +32,10 @@ from .teachers.base import Choice, Explanation, Teacher
 from .teachers.omniscient import OmniscientJEDI
 from .teachers.sgd import SGD
 from .teachers.tracked import Tracked
-from .tracking import Assumptions
 
 __all__ = [
     "SGD",
     "TEACHERS",
-    "Assumptions",
     "BadAffinity",
     "BadHistory",
     "BadPool",

@@ -16,6 +16,7 @@ from .concept import losses_of, ridge_logistic
 from .errors import BadPool, BadPoolFolder, PoolTooLarge
 from .graph import Graph, checked_affinity, components_of, neighbour_graph
 from .inverse import SharedInverse, shared_inverse
+from .spaces import Spaces
 
 # The shared inverse is dense: at this size 800 MB and half a minute of set-up, which grow with
 # the square and the cube of n.
@@ -132,6 +133,11 @@ class Pool:
         k = self.class_count
         own = of_class(np.asarray(self.affinity @ one_hot(self.labels, k)), self.labels)
         return np.asarray(own - (self.degrees - own) / (k - 1))
+
+    @cached_property
+    def spaces(self) -> Spaces:
+        """The pool as the learner models of the bank look at it."""
+        return Spaces.of(self)
 
     @cached_property
     def negated_affinity(self) -> FloatArray:

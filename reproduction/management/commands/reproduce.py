@@ -12,13 +12,15 @@ from reproduction.classes import Classes
 from reproduction.estimators import Estimators
 from reproduction.experiment import BadExperiment, Experiment
 from reproduction.humans import Humans
+from reproduction.people import People
 from reproduction.synthetic import Synthetic
 from reproduction.toy import Toy
 from studies.software import software_version
 from teaching.engine import EngineError
 
 EXPERIMENTS: dict[str, type[Experiment]] = {
-    experiment.name: experiment for experiment in (Toy, Synthetic, Humans, Estimators, Classes)
+    experiment.name: experiment
+    for experiment in (Toy, Synthetic, Humans, Estimators, Classes, People)
 }
 
 

@@ -143,3 +143,53 @@ class ExemplarLearner(MemoryLearner):
         self.shown = np.vstack([self.shown, x])
         newest = one_hot(np.asarray(label), self.classes)
         self.strengths = np.vstack([self.decay * self.strengths, newest])
+
+
+class RuleSwitcher(MemoryLearner):
+    """Goes by one feature, on which it takes the nearest class mean, and drops it when it fails.
+
+    After an error it goes on to another feature with the chance `restless`: to one, drawn at random, that would
+    have been right about the example just shown, if there is any.
+    """
+
+    def __init__(
+        self, d: int, *, classes: int = 2, restless: float = 0.5, rng: np.random.Generator
+    ) -> None:
+        super().__init__(d, classes=classes)
+        if not 0 <= restless <= 1:
+            raise BadSetting("A chance to change the rule lies in [0, 1].")
+        self.restless, self._rng = restless, rng
+        self.sums, self.counts = np.zeros((classes, d)), np.ones(classes)
+        self.feature = int(rng.integers(d))
+
+    @property
+    def means(self) -> FloatArray:
+        """Of each class along each feature, (k, d), with the weight of one example at 0."""
+        return np.asarray(self.sums / self.counts[:, None])
+
+    def compared(self, features: FloatArray) -> FloatArray:
+        """P of many examples (n, d), shape (n, k): shared by the classes whose means are nearest on the feature."""
+        apart = np.abs(features[:, self.feature, None] - self.means[:, self.feature])
+        is_nearest = apart == apart.min(axis=1, keepdims=True)
+        return np.asarray(is_nearest / is_nearest.sum(axis=1, keepdims=True))
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Count one example (d,), and change the rule if it failed."""
+        is_wrong = self.answer(x) != label
+        right = np.flatnonzero(likeliest(-np.abs(x[:, None] - self.means.T)) == label)
+        self.sums[label] += x
+        self.counts[label] += 1
+        if is_wrong and self._rng.random() < self.restless:
+            others = right if right.size else np.arange(self.dimensions)
+            self.feature = int(self._rng.choice(others))
+
+
+class ForgettingLearner(SimulatedLearner):
+    """The delta rule with a concept that fades: after each update a share `fading` of it is lost."""
+
+    fading: float = 0.05
+
+    def learn(self, x: FloatArray, label: int) -> None:
+        """Take one example (d,), and forget a little of everything."""
+        super().learn(x, label)
+        self.concept = (1 - self.fading) * self.concept

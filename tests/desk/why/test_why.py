@@ -1,6 +1,6 @@
 """Why an image was shown: the numbers behind the page, against slow forms and the stored steps."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of,
 from studies.models import Participant
 from studies.seeds import generator
 from teaching import pools, services
-from teaching.engine import TEACHERS, Assumptions, PoolExhausted, Shown, make_teacher
-from teaching.engine.exemplar import ExemplarAssumptions
+from teaching.engine import TEACHERS, PoolExhausted, Shown, make_teacher
+from teaching.engine.bank import FAMILIES
 from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset
 from tests.teaching import sessions
@@ -203,34 +203,21 @@ def test_standings_match_until_somebody_changes_a_stored_step():
 
 
 @pytest.mark.django_db
-def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_sees():
-    _, reason, _ = at_step(taught_by("tracked"), 10)
-    assert reason.has_parts
+def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_sees(researcher):
+    participant = taught_by("tracked")
+    _, reason, _ = at_step(participant, 10)
+    assert not reason.has_parts
     for one in reason.best(8):
         low, high = one.interval
         assert 0 <= low < high <= 1
-    assert reason.explanation.learner_rate > 0
-    assert 0 <= reason.explanation.learner_beta < 1
-    values = dict(reason.explanation.facts()).values()
-    assert f"{reason.explanation.learner_rate:.3f}" in values
-    assert f"{reason.explanation.learner_beta:.3f}" in values
-
-
-@pytest.mark.django_db
-def test_a_choice_for_an_exemplar_learner_says_so(researcher, monkeypatch):
-    participant, own = taught_by("tracked"), services.teacher_of
-    convinced = Assumptions(exemplars=ExemplarAssumptions(prior=1 - 1e-12))
-
-    def teacher_of(one):
-        teacher = own(one)
-        return replace(teacher, assumptions=convinced) if one.arm == "tracked" else teacher
-
-    monkeypatch.setattr(services, "teacher_of", teacher_of)
-    _, reason, _ = at_step(participant, 10)
-    assert not reason.has_parts
+    found = reason.explanation
+    facts = dict(found.facts())
+    assert f"{found.learner_rate:.3f}" in facts.values()
+    assert f"{found.learner_beta:.3f}" in facts.values()
     page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
-    assert "compares images with those seen before instead of following a rule" in page
-    assert "100.0\N{NO-BREAK SPACE}%" in page
+    title = next(family.title for family in FAMILIES if family.name == found.leading)
+    assert f"fit best a worker who {title}" in page
+    assert f"{100 * found.families[found.leading]:.0f}\N{NO-BREAK SPACE}%" in page
 
 
 @pytest.mark.django_db

@@ -179,7 +179,8 @@ def test_the_cold_start_of_many_classes_shows_each_of_them(name, k):
 def test_a_cold_start_choice_carries_the_estimate_of_its_moment(name):
     pool = make_pool(40)
     history = run(name, pool, 5)
-    assert history[0].p == 0.5
+    # Some learners of Tracked's bank know a little from the start.
+    assert history[0].p == pytest.approx(0.5, abs=0.1 if name == "tracked" else 0.0)
     if name in ("jedi", "imt", "rt"):
         for t, step in enumerate(history):
             assert step.p == belief(pool, history[:t])[step.example]

@@ -1,0 +1,209 @@
+"""Beyond the paper: what is known about people before they answer, on trial-by-trial data of real learning."""
+
+from __future__ import annotations
+
+import dataclasses
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from teaching.engine import LearningRate, Pool, Shown, Tracked, belief, suggest_learning_rate
+from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.bank import FAMILIES, Seen
+from teaching.engine.classes import unfolded
+from teaching.engine.history import Past
+
+from . import people_report
+from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
+from .features import digest
+from .people_files import TRIALS, PeopleSet, PersonSession, read_people
+from .people_fits import fit_learner
+from .people_scores import shared
+from .report import Section
+
+HARMONIC, TRACKED, RUNNING = "harmonic", "tracked", "running"
+
+
+@dataclass(frozen=True, kw_only=True)
+class People(Experiment):
+    """`answers` of each task are predicted, from the first on; β is what the teachers are told of anybody."""
+
+    name: ClassVar[str] = "people"
+    title: ClassVar[str] = "Beyond the paper: what models of learners know about people"
+
+    paths: tuple[Path, ...] = ()
+    answers: int = 30
+    beta: float = 0.75
+
+    @staticmethod
+    def add_arguments(parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "paths",
+            nargs="+",
+            type=Path,
+            metavar="PATH",
+            help="folders with items.csv and trials.csv",
+        )
+        parser.add_argument("--answers", type=int, help="of each task, from the first on (30)")
+        parser.add_argument("--beta", type=float, help="that the teachers are told (0.75)")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.answers < 1:
+            raise BadExperiment(f"At least 1 answer is predicted; {self.answers} were asked for.")
+
+    def prepared(self, folder: Path) -> Self:
+        """With all sets read, so that errors come before the work."""
+        names = [_people(path).name for path in self.paths]
+        if len(set(names)) < len(names):
+            raise BadExperiment("Two of the folders have the same name; rename one of them.")
+        return dataclasses.replace(self, seeds=1)
+
+    def settings(self) -> dict[str, Any]:
+        return super().settings() | {"data": [digest(path / TRIALS) for path in self.paths]}
+
+    @property
+    def sets(self) -> list[PeopleSet]:
+        return [_people(path) for path in self.paths]
+
+    def cells(self) -> Sequence[str]:
+        return [one.name for one in self.sets]
+
+    def units(self) -> Iterator[Unit]:
+        """Every task of every person."""
+        for one in self.sets:
+            for number in range(len(one.sessions)):
+                yield Unit(one.name, number)
+
+    def run(self, cell: str, seed: int) -> ResultRow:
+        """One person in one task: what each way expected before each answer."""
+        data = next(one for one in self.sets if one.name == cell)
+        session = data.sessions[seed]
+        lesson = Lesson.of(data, session, self.answers, self.beta)
+        row: ResultRow = {
+            "person": session.person,
+            "task": session.task,
+            "classes": lesson.pool.class_count,
+            "labels": lesson.labels.tolist(),
+            "answers": lesson.answers[: lesson.predicted].tolist(),
+            "chances": {name: np.round(p, 5).tolist() for name, p in lesson.expected().items()},
+        }
+        return row | lesson.fitted() | lesson.tested()
+
+    def report(self, results: Results) -> list[Section]:
+        return people_report.sections(self, results)
+
+
+@lru_cache(maxsize=8)
+def _people(path: Path) -> PeopleSet:
+    return read_people(path)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A person's task as the engine sees it: a pool, what was shown and answered, and what was tested after."""
+
+    pool: Pool
+    tracked: Tracked
+    examples: IntArray
+    answers: IntArray
+    predicted: int
+    """how many of the answers are predicted"""
+    tests: IntArray
+    test_answers: IntArray
+
+    @classmethod
+    def of(cls, data: PeopleSet, session: PersonSession, most: int, beta: float) -> Lesson:
+        known = data.labels_for(session)
+        items = sorted(known)
+        places = {item: place for place, item in enumerate(items)}
+        pool = _pool(data, tuple(items), tuple(known[item] for item in items))
+        at = np.array([places[item] for item in session.items.tolist()], dtype=np.intp)
+        taught = session.is_taught
+        rate = LearningRate(suggest_learning_rate(pool))
+        return cls(
+            pool=pool,
+            tracked=Tracked(beta=beta, learning_rate=rate),
+            examples=at[taught],
+            answers=session.answers[taught],
+            predicted=min(most, int(taught.sum())),
+            tests=at[~taught],
+            test_answers=session.answers[~taught],
+        )
+
+    @property
+    def labels(self) -> IntArray:
+        """Of the answers that are predicted."""
+        return self.pool.labels[self.examples[: self.predicted]]
+
+    def history(self, steps: int) -> list[Shown]:
+        """The first steps; no belief is stored with them, and none of these ways to predict asks for one."""
+        even = [1 / self.pool.class_count] * self.pool.class_count
+        rows = zip(self.examples[:steps].tolist(), self.answers[:steps].tolist(), strict=True)
+        return [Shown(example, answer, even) for example, answer in rows]
+
+    def expected(self) -> dict[str, FloatArray]:
+        """P of all classes before each answer, (t, k), by each way to predict."""
+        history = self.history(self.predicted)
+        mixture = self.tracked.mixture(self.pool, history)
+        alone = {family.name: mixture.alone(family.name).expected() for family in FAMILIES}
+        return {
+            HARMONIC: np.array([self._harmonic(history[:s], s) for s in range(len(history))]),
+            TRACKED: mixture.expected(),
+            RUNNING: running(self.labels, self.answers[: self.predicted], self.pool.class_count),
+            **alone,
+        }
+
+    def _harmonic(self, before: Sequence[Shown], step: int) -> FloatArray:
+        p = unfolded(np.asarray(belief(self.pool, before)), self.pool.class_count)
+        return np.asarray(p[self.examples[step]])
+
+    def fitted(self) -> ResultRow:
+        """η₀ and β of the paper's learner, and which family the answers speak for."""
+        history = self.history(self.predicted)
+        past = Past.read(history, self.pool)
+        rate = self.tracked.learning_rate
+        fit = fit_learner(Seen.of(self.pool, past, self.tracked.beta, rate))
+        weights = self.tracked.mixture(self.pool, history).family_weights()
+        rounded = {name: round(weight, 4) for name, weight in weights.items()}
+        return {"beta": fit.beta, "rate": fit.rate, "gain": round(fit.gain, 3), "families": rounded}
+
+    def tested(self) -> ResultRow:
+        """P of all classes of the untaught items, after everything that was taught."""
+        if not self.tests.size:
+            return {}
+        history, k = self.history(self.examples.size), self.pool.class_count
+        after = {
+            TRACKED: unfolded(self.tracked.predict(self.pool, history), k)[self.tests],
+            HARMONIC: unfolded(np.asarray(belief(self.pool, history)), k)[self.tests],
+            RUNNING: running_after(self.pool, self.examples, self.answers, self.tests),
+        }
+        return {
+            "test_answers": self.test_answers.tolist(),
+            "test_labels": self.pool.labels[self.tests].tolist(),
+            "tests": {name: np.round(p, 5).tolist() for name, p in after.items()},
+        }
+
+
+@lru_cache(maxsize=64)
+def _pool(data: PeopleSet, items: tuple[int, ...], labels: tuple[int, ...]) -> Pool:
+    return Pool(data.features[list(items)], np.array(labels), classes=len(data.classes))
+
+
+def running(labels: IntArray, answers: IntArray, k: int) -> FloatArray:
+    """P of all classes before each answer by how often the person was right so far, (t, k)."""
+    right = (labels == answers).astype(np.float64)
+    before = np.concatenate([[0.0], np.cumsum(right)[:-1]])
+    return shared((before + 1) / (np.arange(right.size) + k), labels.tolist(), k)
+
+
+def running_after(pool: Pool, examples: IntArray, answers: IntArray, tests: IntArray) -> FloatArray:
+    """P of all classes of the tests by how often the person was right in the end."""
+    k = pool.class_count
+    share = ((answers == pool.labels[examples]).sum() + 1) / (answers.size + k)
+    return shared(np.full(tests.size, share), pool.labels[tests].tolist(), k)

@@ -1,0 +1,354 @@
+"""The report on people: who predicts the next answer how well, by set, and what is fitted to people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analysis.charts.words import UNKNOWN, with_minus
+from analysis.modelcheck.beliefs import Bin, calibration
+from analysis.modelcheck.figures import ArmBins, calibration_plot
+from analysis.stats import SampleSummary, spearman, summarise
+from teaching.engine.arrays import FloatArray
+from teaching.engine.bank import FAMILIES
+
+from . import people_scores as scores
+from .experiment import ResultRow, Results
+from .figures import Dots, convergence_plot, dot_plot
+from .people_files import PeopleSet
+from .people_scores import CONSTANT, CURVE
+from .report import Data, Figure, ReportTable, Section
+from .summaries import mean_curve, with_interval
+
+if TYPE_CHECKING:
+    from .people import People
+
+WAYS = {
+    "harmonic": "harmonic",
+    "tracked": "tracked",
+    "running": "running accuracy",
+    CURVE: "learning curve of others",
+    CONSTANT: "best constant",
+}
+SINGLES = {family.name: f"{family.name}: {family.title}" for family in FAMILIES}
+# Answers of one bin of a curve.
+STRIDE = 5
+PHASE = 10
+
+ABOUT = (
+    "Each way says before every answer how probable each class is; the loss is −log of the probability of what was "
+    "said, kept within 1 and 99 %, in nats. Means are over answers, then tasks, then people, with 95 % intervals over "
+    "people. Harmonic is the paper's estimate, tracked the mixture of all learner models of the bank. The running "
+    "accuracy knows how often this person was right so far, with one guess at each class to begin with, and says the "
+    "true class with that probability. The learning curve and the best constant know everybody but the person. Below "
+    "them, every family of models by itself."
+)
+ABOUT_FEATURES = (
+    "Features are centred over all items. Up to twelve, each is measured in its own standard deviation; of more the "
+    "scales are kept. Labels, answers and the order of trials have no part in it."
+)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The rows of one set, with the losses and chances of every way."""
+
+    data: PeopleSet
+    rows: Sequence[ResultRow]
+
+    @cached_property
+    def chances(self) -> dict[str, list[FloatArray]]:
+        told = {
+            name: [np.asarray(row["chances"][name]) for row in self.rows]
+            for name in self.rows[0]["chances"]
+        }
+        return told | scores.without_person(self.rows)
+
+    @cached_property
+    def losses(self) -> dict[str, list[FloatArray]]:
+        """The loss of every answer by way and session."""
+        return {
+            name: [
+                scores.said_losses(p, row["answers"])
+                for p, row in zip(told, self.rows, strict=True)
+            ]
+            for name, told in self.chances.items()
+        }
+
+    @cached_property
+    def people(self) -> dict[str, dict[str, float]]:
+        """The mean loss of every person by way."""
+        return {
+            name: scores.by_person(self.rows, [float(one.mean()) for one in losses])
+            for name, losses in self.losses.items()
+        }
+
+    def loss(self, name: str) -> SampleSummary:
+        return summarise(list(self.people[name].values()))
+
+    def less_running(self, name: str) -> SampleSummary:
+        """By how much a way is better than the running accuracy, person by person."""
+        return scores.difference(self.people[name], self.people["running"])
+
+    def error(self, name: str) -> float:
+        """The expected calibration error."""
+        answers = [row["answers"] for row in self.rows]
+        return scores.calibration_error(*scores.class_chances(self.chances[name], answers))
+
+
+def sections(experiment: People, results: Results) -> list[Section]:
+    found = [Scored(one, results.of(one.name)) for one in experiment.sets]
+    return [_summary(experiment, found), *(_set(one) for one in found)]
+
+
+def _summary(experiment: People, found: Sequence[Scored]) -> Section:
+    sentences = [
+        f"The first {experiment.answers} answers of every person in every task. {ABOUT}",
+        ABOUT_FEATURES,
+    ]
+    rows = [
+        [title, *(with_interval(one.loss(name), 3) for one in found)]
+        for name, title in WAYS.items()
+    ]
+    better = [with_interval(one.less_running("tracked"), 3) for one in found]
+    rows.append(["tracked is better than running accuracy by", *better])
+    rows.append(["calibration error of tracked", *(f"{one.error('tracked'):.3f}" for one in found)])
+    data = Data(
+        "people-summary",
+        ["set", "way", "people", "loss", "less_running", "calibration_error"],
+        [
+            [
+                one.data.name,
+                name,
+                one.data.people,
+                one.loss(name).mean,
+                one.less_running(name).mean,
+                one.error(name),
+            ]
+            for one in found
+            for name in [*WAYS, *SINGLES]
+        ],
+    )
+    header = ["", *(one.data.name for one in found)]
+    caption = "Log loss of the next answer, in nats, with 95 % intervals over people."
+    table = ReportTable("The next answer", header, rows, caption, data)
+    return Section("In short", sentences, [table])
+
+
+def _set(found: Scored) -> Section:
+    data = found.data
+    sentence = (
+        f"{data.people} people in {len(data.sessions)} tasks, {len(data.classes)} classes, {len(data.features)} items "
+        f"with {data.features.shape[1]} features. A guess has a loss of {np.log(len(data.classes)):.3f}."
+    )
+    tables = [_losses(found), _fitting(found), _fits(found)]
+    figures = [_by_answers(found), _calibration(found), _dots(found)]
+    if any("tests" in row for row in found.rows):
+        tables.append(_tests(found))
+    return Section(data.name, [sentence], tables, figures)
+
+
+def _losses(found: Scored) -> ReportTable:
+    every = {**WAYS, **SINGLES}
+    people = list(found.people["tracked"])
+    return ReportTable(
+        title="Every way to predict the next answer",
+        header=["", "log loss", "better than running accuracy by", "calibration error"],
+        rows=[
+            [
+                title,
+                with_interval(found.loss(name), 3),
+                UNKNOWN if name == "running" else with_interval(found.less_running(name), 3),
+                f"{found.error(name):.3f}",
+            ]
+            for name, title in every.items()
+        ],
+        caption="In nats, with 95 % intervals over people. The calibration error is the mean distance between "
+        "predicted and observed shares over ten bins, of class 1 where there are two classes and of all otherwise.",
+        data=Data(
+            f"people-{found.data.name}-losses",
+            ["person", *every],
+            [[one, *(found.people[name][one] for name in every)] for one in people],
+        ),
+    )
+
+
+def _fitting(found: Scored) -> ReportTable:
+    """Which family the answers of each task speak for in the end."""
+    leading = Counter(max(row["families"], key=row["families"].__getitem__) for row in found.rows)
+    weights = {
+        name: float(np.mean([row["families"][name] for row in found.rows])) for name in SINGLES
+    }
+    return ReportTable(
+        title="Which learner the answers speak for",
+        header=["", "likeliest in tasks", "mean probability"],
+        rows=[
+            [title, str(leading[name]), f"{100 * weights[name]:.0f} %"]
+            for name, title in SINGLES.items()
+        ],
+        caption="After the last of the answers. Families that predict alike share the probability.",
+        data=Data(
+            f"people-{found.data.name}-families",
+            ["person", "task", *SINGLES],
+            [
+                [row["person"], row["task"], *(row["families"][name] for name in SINGLES)]
+                for row in found.rows
+            ],
+        ),
+    )
+
+
+def _fits(found: Scored) -> ReportTable:
+    """β and η₀ of the paper's learner, and how they go with memory."""
+    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
+    rates = scores.by_person(found.rows, [float(np.log(row["rate"])) for row in found.rows])
+    memory = found.data.memory
+    return ReportTable(
+        title="The paper's learner, fitted to each person",
+        header=["", "median", "quartiles", "rank correlation with memory"],
+        rows=[
+            ["memory decay β", *_quartiles(list(betas.values())), _rank(betas, memory)],
+            [
+                "learning rate η₀, examples of length 1",
+                *_quartiles([float(np.exp(one)) for one in rates.values()]),
+                _rank(rates, memory),
+            ],
+        ],
+        caption="The likeliest β and η₀ with some guessing, averaged over the tasks of a person. The correlation is "
+        "Spearman's, with its p-value, where the set has memory scores.",
+        data=Data(
+            f"people-{found.data.name}-fits",
+            ["person", "beta", "log_rate", "memory"],
+            [[one, betas[one], rates[one], memory.get(one, "")] for one in betas],
+        ),
+    )
+
+
+def _quartiles(values: Sequence[float]) -> list[str]:
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return [f"{middle:.2f}", f"{low:.2f} – {high:.2f}"]
+
+
+def _rank(values: Mapping[str, float], memory: Mapping[str, float]) -> str:
+    both = [person for person in values if person in memory]
+    found = spearman([values[one] for one in both], [memory[one] for one in both])
+    return UNKNOWN if found is None else with_minus(f"{found.statistic:.2f} (p = {found.p:.2g})")
+
+
+def _by_answers(found: Scored) -> Figure:
+    """The loss by the number of answers seen."""
+    longest = min(len(row["answers"]) for row in found.rows)
+    starts = list(range(0, max(longest - longest % STRIDE, 1), STRIDE))
+    curves = [
+        mean_curve(
+            title, starts, [_windows(found, name, starts, one) for one in found.people[name]]
+        )
+        for name, title in WAYS.items()
+    ]
+    return Figure(
+        convergence_plot("Log loss by answers seen", "log loss, nats", curves),
+        f"Means of {STRIDE} answers, from the number of answers seen before them, with 95 % intervals over people.",
+        Data(
+            f"people-{found.data.name}-by-answers",
+            ["way", "answers_seen", "mean", "low", "high"],
+            [
+                [one.name, step, float(mean), float(low), float(high)]
+                for one in curves
+                for step, mean, low, high in zip(
+                    one.steps, one.mean, one.low, one.high, strict=True
+                )
+            ],
+        ),
+    )
+
+
+def _windows(found: Scored, name: str, starts: Sequence[int], person: str) -> list[float]:
+    own = [
+        losses
+        for row, losses in zip(found.rows, found.losses[name], strict=True)
+        if row["person"] == person
+    ]
+    return [float(np.mean([one[at : at + STRIDE].mean() for one in own])) for at in starts]
+
+
+def _calibration(found: Scored) -> Figure:
+    """Tracked by tens of answers seen, beside harmonic and the running accuracy."""
+    arms = [ArmBins(WAYS[name], _bins(found, name)) for name in ("harmonic", "tracked", "running")]
+    longest = max(len(row["answers"]) for row in found.rows)
+    arms += [
+        ArmBins(f"tracked, from {first}", _bins(found, "tracked", slice(first, first + PHASE)))
+        for first in range(0, longest, PHASE)
+    ][:3]
+    return Figure(
+        calibration_plot("Predicted and given answers", arms),
+        "Probabilities of a class in tenths beside the share of answers that named it: class 1 of two, all classes of "
+        "more. The last panels are for ten answers each, from the number of answers seen before them.",
+        Data(
+            f"people-{found.data.name}-calibration",
+            ["way", "predicted", "observed", "n"],
+            [[arm.name, one.predicted, one.observed, one.n] for arm in arms for one in arm.bins],
+        ),
+    )
+
+
+def _bins(found: Scored, name: str, part: slice = slice(None)) -> list[Bin]:
+    chances = [one[part] for one in found.chances[name]]
+    return calibration(*scores.class_chances(chances, [row["answers"][part] for row in found.rows]))
+
+
+def _dots(found: Scored) -> Figure:
+    rows = [Dots(title, [found.loss(name)]) for name, title in {**WAYS, **_short()}.items()]
+    return Figure(
+        dot_plot("Log loss of the next answer", "log loss, nats", ["mean"], rows),
+        "Means with 95 % intervals over people.",
+        Data(
+            f"people-{found.data.name}-means",
+            ["way", "mean"],
+            [[row.name, row.means[0].mean] for row in rows],
+        ),
+    )
+
+
+def _short() -> dict[str, str]:
+    return {family.name: family.name for family in FAMILIES}
+
+
+def _tests(found: Scored) -> ReportTable:
+    """The answers to items that were not taught, after all that were."""
+    rows = [row for row in found.rows if "tests" in row]
+    losses = {
+        name: scores.by_person(
+            rows,
+            [
+                float(
+                    scores.said_losses(np.asarray(row["tests"][name]), row["test_answers"]).mean()
+                )
+                for row in rows
+            ],
+        )
+        for name in rows[0]["tests"]
+    }
+    running = losses["running"]
+    return ReportTable(
+        title="Items that were not taught",
+        header=["", "log loss", "better than running accuracy by"],
+        rows=[
+            [
+                WAYS[name],
+                with_interval(summarise(list(one.values())), 3),
+                UNKNOWN if name == "running" else with_interval(scores.difference(one, running), 3),
+            ]
+            for name, one in losses.items()
+        ],
+        caption="Predicted after everything that was taught, for all tests at once, with 95 % intervals over people.",
+        data=Data(
+            f"people-{found.data.name}-tests",
+            ["person", *losses],
+            [[one, *(losses[name][one] for name in losses)] for one in running],
+        ),
+    )

@@ -1,0 +1,101 @@
+"""How well ways to predict did on people: losses by person, calibration, and ways that know no person at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from analysis.modelcheck.beliefs import BINS, SUREST
+from analysis.stats import SampleSummary, summarise
+from teaching.engine.arrays import FloatArray
+
+from .experiment import ResultRow
+
+CURVE, CONSTANT = "curve", "constant"
+# Answers of others are counted with one right and one wrong to begin with.
+FIRST = 1.0
+
+
+def said_losses(chances: FloatArray, answers: Sequence[int]) -> FloatArray:
+    """−log P of what was said, (t,), from chances (t, k) kept within 1 and 99 %."""
+    said = np.asarray(chances)[np.arange(len(answers)), answers]
+    return np.asarray(-np.log(np.clip(said, 1 - SUREST, SUREST)))
+
+
+def by_person(rows: Sequence[ResultRow], values: Iterable[float]) -> dict[str, float]:
+    """The mean of one number per session over the sessions of each person."""
+    people: dict[str, list[float]] = {}
+    for row, value in zip(rows, values, strict=True):
+        people.setdefault(row["person"], []).append(value)
+    return {person: float(np.mean(own)) for person, own in people.items()}
+
+
+def difference(first: Mapping[str, float], second: Mapping[str, float]) -> SampleSummary:
+    """By how much the second is larger, person by person."""
+    return summarise([second[person] - value for person, value in first.items()])
+
+
+def without_person(rows: Sequence[ResultRow]) -> dict[str, list[FloatArray]]:
+    """What those expect who know everybody but the person: a learning curve, and the best constant.
+
+    For each session the chances (t, k) of all classes, from how often the others were right, answer by answer and
+    altogether.
+    """
+    right, seen = _counted(rows)
+    curves, constants = [], []
+    totals = {person: _own(rows, person, right, seen) for person in {r["person"] for r in rows}}
+    for row in rows:
+        own_right, own_seen = totals[row["person"]]
+        others, among = right.sum(axis=0) - own_right, seen.sum(axis=0) - own_seen
+        t, k = len(row["answers"]), row["classes"]
+        curve = (others[:t] + FIRST) / (among[:t] + 2 * FIRST)
+        constant = (others.sum() + FIRST) / (among.sum() + 2 * FIRST)
+        curves.append(shared(curve, row["labels"], k))
+        constants.append(shared(np.full(t, constant), row["labels"], k))
+    return {CURVE: curves, CONSTANT: constants}
+
+
+def shared(right: FloatArray, labels: Sequence[int], k: int) -> FloatArray:
+    """The true class with so much probability, and the others alike, (t, k)."""
+    chances = np.repeat(((1 - right) / (k - 1))[:, None], k, axis=1)
+    chances[np.arange(len(labels)), labels] = right
+    return chances
+
+
+def _counted(rows: Sequence[ResultRow]) -> tuple[FloatArray, FloatArray]:
+    """Right answers and answers by session and number, (s, t) each."""
+    longest = max(len(row["answers"]) for row in rows)
+    right, seen = np.zeros((2, len(rows), longest))
+    for place, row in enumerate(rows):
+        t = len(row["answers"])
+        right[place, :t] = np.equal(row["answers"], row["labels"])
+        seen[place, :t] = 1
+    return right, seen
+
+
+def _own(
+    rows: Sequence[ResultRow], person: str, right: FloatArray, seen: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    mine = [row["person"] == person for row in rows]
+    return right[mine].sum(axis=0), seen[mine].sum(axis=0)
+
+
+def class_chances(
+    chances: Sequence[FloatArray], answers: Sequence[Sequence[int]]
+) -> tuple[FloatArray, FloatArray]:
+    """The probabilities of classes and whether each was said: of class 1 where there are two, of all otherwise."""
+    expected, said = [], []
+    for one, given in zip(chances, answers, strict=True):
+        table = np.asarray(one)
+        first = 1 if table.shape[1] == 2 else 0
+        expected.append(table[:, first:].ravel())
+        said.append((np.asarray(given)[:, None] == np.arange(first, table.shape[1])).ravel())
+    return np.concatenate(expected), np.concatenate(said).astype(np.float64)
+
+
+def calibration_error(expected: FloatArray, said: FloatArray) -> float:
+    """The expected calibration error over ten equal classes of probability."""
+    place = np.minimum((expected * BINS).astype(np.intp), BINS - 1)
+    gaps = np.bincount(place, expected - said, BINS)
+    return float(np.abs(gaps).sum() / expected.size)

@@ -1,0 +1,268 @@
+"""What every learner model of the bank has in common."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..classes import one_hot
+from ..history import Past
+from ..learners.paper import LearningRate
+from ..pool import Pool
+from ..spaces import Space, Spaces
+from .single import SingleFeatures
+
+# Answers as firm as the logits or firmer, and how often an answer is a guess: rather rarely than often.
+FIRMNESS = (1.5, 5.0)
+GUESSING = {0.02: 16.0, 0.1: 6.0, 0.4: 2.0}
+# As though this many answers of each class had come as often as their labels.
+EVEN_ANSWERS = 2.0
+# An evaluation asks on which side an example lies, not how far: losses are judged as though answers were so firm that
+# the differences between two logits had this root mean square over the pool, whatever scale a model has.
+JUDGED_FIRMNESS = 3.0
+# A loss over more examples than this is that of as many of them, evenly drawn.
+MOST_JUDGED = 2_000
+# Where a learner believes next to nothing, no more than this is made of it.
+MOST_FIRMNESS = 30.0
+# Where learners look: at everything, or at what matters alone; by their places in `Seen.among`.
+GIVEN, RELEVANT = 0, 1
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a learner turns what it believes into answers: firmness φ, the chance to guess, and how common it is."""
+
+    firmness: float
+    guess: float
+    weight: float = 1.0
+
+
+STYLES = tuple(
+    Style(firmness, guess, weight) for firmness in FIRMNESS for guess, weight in GUESSING.items()
+)
+GUESSERS = tuple(Style(1.0, guess, weight) for guess, weight in GUESSING.items())
+
+
+@dataclass(frozen=True)
+class StyleArrays:
+    """Styles as arrays: the different firmness (f,), and of each style its place there, guessing and share, (s,)."""
+
+    firmness: FloatArray
+    which: IntArray
+    guesses: FloatArray
+    shares: FloatArray
+
+
+@cache
+def _style_arrays(styles: tuple[Style, ...]) -> StyleArrays:
+    firmness, which = np.unique([style.firmness for style in styles], return_inverse=True)
+    weights = np.array([style.weight for style in styles])
+    guesses = np.array([style.guess for style in styles])
+    return StyleArrays(firmness, which, guesses, weights / weights.sum())
+
+
+# For models of the answers themselves: what they expect is nearly what comes.
+AS_EXPECTED = (Style(1.0, 0.02),)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A history as the models of the bank look at it: what was shown, what was said, and what is assumed."""
+
+    pool: Pool
+    examples: IntArray
+    labels: IntArray
+    answers: IntArray
+    beta: float
+    learning_rate: LearningRate
+
+    @classmethod
+    def of(cls, pool: Pool, past: Past, beta: float, learning_rate: LearningRate) -> Seen:
+        labels = pool.labels[past.examples]
+        return cls(pool, past.examples, labels, past.answers, beta, learning_rate)
+
+    def __len__(self) -> int:
+        return int(self.examples.size)
+
+    @property
+    def k(self) -> int:
+        return self.pool.class_count
+
+    @property
+    def spaces(self) -> Spaces:
+        return self.pool.spaces
+
+    @property
+    def judged(self) -> slice:
+        """The examples over which a loss is taken."""
+        return slice(None, None, math.ceil(self.pool.n / MOST_JUDGED))
+
+    @cached_property
+    def truth(self) -> FloatArray:
+        """The labels, one-hot, shape (t, k)."""
+        return one_hot(self.labels, self.k)
+
+    @cached_property
+    def leaning(self) -> FloatArray:
+        """By how much more often each class was said than shown, as logs, before each step and now, (t+1, k)."""
+        said = np.cumsum(one_hot(self.answers, self.k), axis=0) + EVEN_ANSWERS
+        shown = np.cumsum(self.truth, axis=0) + EVEN_ANSWERS
+        return np.vstack([np.zeros((1, self.k)), np.log(said / shown)])
+
+    @cached_property
+    def ages(self) -> IntArray:
+        """How many steps before step s step r was, (t, t), less one: 0 for the last, negative for those to come."""
+        steps = np.arange(len(self))
+        return np.asarray(steps[:, None] - 1 - steps)
+
+    @cached_property
+    def final_ages(self) -> IntArray:
+        """The ages of all steps now, (t,)."""
+        return np.arange(len(self))[::-1]
+
+    @cached_property
+    def single(self) -> SingleFeatures:
+        """What single features say."""
+        return SingleFeatures(self.spaces.standard, self.examples, self.labels, self.k)
+
+    @cached_property
+    def among(self) -> tuple[Products, Products]:
+        """Products between what was shown, in either space."""
+        given, relevant = self.spaces.both
+        return (
+            Products(given, self.examples, self.examples),
+            Products(relevant, self.examples, self.examples),
+        )
+
+    @cached_property
+    def across(self) -> tuple[Products, Products]:
+        """Products of every example with what was shown, in either space."""
+        given, relevant = self.spaces.both
+        everything = slice(None)
+        return (
+            Products(given, everything, self.examples),
+            Products(relevant, everything, self.examples),
+        )
+
+
+@dataclass(frozen=True)
+class Products:
+    """Inner products and distances of some examples with those that were shown, each when first asked for."""
+
+    space: Space
+    rows: IntArray | slice
+    shown: IntArray
+
+    @cached_property
+    def plain(self) -> FloatArray:
+        return self.space.products(self.rows, self.shown)
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        return self.space.centred(self.plain, self.rows, self.shown)
+
+    @cached_property
+    def distances(self) -> FloatArray:
+        return self.space.distances(self.centred, self.rows, self.shown)
+
+
+class Followed(ABC):
+    """The models of one family after a history.
+
+    `logits` (m, t, k) are what each of m models believed before each answer, up to a constant: the
+    logarithms of the chances of the classes. `first_shares` (m,) are how probable each is at first, within its family.
+    """
+
+    logits: FloatArray
+
+    @property
+    def first_shares(self) -> FloatArray:
+        """Alike, unless a family knows better; they add up to one."""
+        return np.full(len(self.logits), 1 / len(self.logits))
+
+    @abstractmethod
+    def beliefs(self, models: IntArray) -> FloatArray:
+        """The logits of every example now, shape (len(models), n, k)."""
+
+    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
+        """By how much showing each example lowers the mean loss over the pool, (len(models), n).
+
+        `beliefs` are the logits of these models. A learner who learns nothing gains nothing.
+        """
+        return np.zeros(beliefs.shape[:2])
+
+
+class Family(ABC):
+    """A kind of learner: a grid of models that share a mechanism.
+
+    name: as files name it; title: as people read it; weight: how probable it is before any answer, in
+    proportion to those of the other families; leans: whether its learners prefer some answers, whatever they know.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    weight: ClassVar[float] = 1.0
+    styles: ClassVar[tuple[Style, ...]] = STYLES
+    leans: ClassVar[bool] = True
+
+    @classmethod
+    def style_arrays(cls) -> StyleArrays:
+        """The styles as arrays."""
+        return _style_arrays(cls.styles)
+
+    @abstractmethod
+    def follow(self, seen: Seen) -> Followed:
+        """Run the models of the family over a history."""
+
+
+def softmax(logits: FloatArray) -> FloatArray:
+    """Probabilities over the last axis; of two classes by their difference, which takes half the time."""
+    if logits.shape[-1] == 2:
+        chances = np.empty(logits.shape)
+        lean = np.tanh((logits[..., 1] - logits[..., 0]) / 2)
+        np.add(1, lean, out=chances[..., 1])
+        np.subtract(1, lean, out=chances[..., 0])
+        chances *= 0.5
+        return chances
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    powers /= powers.sum(axis=-1, keepdims=True)
+    return np.asarray(powers)
+
+
+def over_classes(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Σ_c first·second over the last axis: few long sums, where a product of rows would be many short ones."""
+    total = first[..., 0] * second[..., 0]
+    for c in range(1, first.shape[-1]):
+        total += first[..., c] * second[..., c]
+    return np.asarray(total)
+
+
+def faded(ages: IntArray, decays: FloatArray) -> FloatArray:
+    """What is left of each memory at its age, shape (len(decays), …); nothing of those to come."""
+    left = decays.reshape(-1, *(1,) * ages.ndim) ** np.maximum(ages, 0)
+    return np.where(ages >= 0, left, 0.0)
+
+
+def judged_firmness(logits: FloatArray) -> FloatArray:
+    """φ of each model, (m,), at which its logits (m, n, k) are judged."""
+    k = logits.shape[-1]
+    apart = np.sqrt(2 * k / (k - 1) * logits.var(axis=-1).mean(axis=-1))
+    return np.asarray(JUDGED_FIRMNESS / np.maximum(apart, JUDGED_FIRMNESS / MOST_FIRMNESS))
+
+
+def residuals(logits: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
+    """e_y − P of firm answers, shape (m, n, k), and the mean curvature of their loss, (m, k, k).
+
+    With P = softmax(logits) the loss log 1/P_y falls by e_y − P and curves by diag P − PPᵀ.
+    """
+    chances = softmax(logits)
+    k = logits.shape[-1]
+    crossed = np.swapaxes(chances, 1, 2) @ chances / logits.shape[1]
+    curvature = np.eye(k) * chances.mean(axis=1)[:, :, None] - crossed
+    return one_hot(labels, k) - chances, curvature

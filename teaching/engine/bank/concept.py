@@ -1,0 +1,175 @@
+"""The paper's learner: a concept that follows the gradient, with a memory that decays, slow to fast.
+
+From W₀ = 0, with λ_r = e_{y_r} − P_r what step r taught, the learner's update unrolls into
+
+    W_s x = Σ_{r≤s} Γ_sr λ_r (x_rᵀx),   Γ_sr = Σ_{j=r…s} ½η_j β^{j−r},   V_s x = −Σ_{r≤s} β^{s−r} λ_r (x_rᵀx),
+
+so that no matrix has d rows. Some learners look at the features as they are, others at what matters alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..classes import one_hot
+from ..learners.paper import LearningRate
+from .base import (
+    GIVEN,
+    RELEVANT,
+    Family,
+    Followed,
+    Seen,
+    judged_firmness,
+    over_classes,
+    residuals,
+    softmax,
+)
+
+# Learning rates η₀ where examples have the length 1, and factors of the study's own.
+RATES = (0.2, 0.6, 2.0, 6.0, 20.0)
+FACTORS = (0.4, 1.0, 2.5)
+# Memory decays beside the participant's own, and those of learners who look at what matters.
+BETAS = (0.0, 0.5)
+# Of learners with rates near the study's, with any other, and of those who look at what matters alone.
+SHARES = (0.5, 0.15, 0.35)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Learning rates η₀, decays β, where each of the models looks, and how probable it is at first, (m,) each."""
+
+    rates: FloatArray
+    betas: FloatArray
+    places: IntArray
+    shares: FloatArray
+
+    @classmethod
+    def around(cls, seen: Seen) -> Grid:
+        """Rates and decays of any size, and those that the study assumes."""
+        own = seen.learning_rate.initial * seen.spaces.given.square
+        betas = [*dict.fromkeys([*BETAS, seen.beta])]
+        parts = [
+            (GIVEN, [factor * own for factor in FACTORS], betas),
+            (GIVEN, RATES, betas),
+            (RELEVANT, RATES[1:], BETAS),
+        ]
+        pairs = [list(product(rates, decays)) for _, rates, decays in parts]
+        sizes = [len(one) for one in pairs]
+        settings = np.array([pair for one in pairs for pair in one])
+        places = np.repeat([place for place, _, _ in parts], sizes)
+        shares = np.repeat(np.array(SHARES) / sizes, sizes)
+        return cls(settings[:, 0], settings[:, 1], places, shares)
+
+
+@dataclass(frozen=True)
+class FollowedConcepts(Followed):
+    """What the models were taught (m, t, k), how far it reaches into W now and what is left of it in V, (m, t)."""
+
+    seen: Seen
+    grid: Grid
+    logits: FloatArray
+    taught: FloatArray
+    reach: FloatArray
+    decay: FloatArray
+
+    @property
+    def first_shares(self) -> FloatArray:
+        return self.grid.shares
+
+    def inferred(self, weights: FloatArray) -> tuple[float, float]:
+        """η₀ and β of a learner who looks at the features as given, by the weights (m,) of the models."""
+        given = np.where(self.grid.places == GIVEN, weights, 0.0)
+        given = given / given.sum()
+        rate = float(np.exp(given @ np.log(self.grid.rates))) / self.seen.spaces.given.square
+        return rate, float(given @ self.grid.betas)
+
+    def beliefs(self, models: IntArray) -> FloatArray:
+        return self._across(models, self.reach, slice(None))
+
+    def _across(self, models: IntArray, coefficients: FloatArray, rows: slice) -> FloatArray:
+        """Σ_r coefficient λ_r (x_rᵀx) of some examples, shape (len(models), len(rows), k)."""
+        reached = coefficients[models][:, :, None] * self.taught[models]
+        places = self.grid.places[models]
+        products = [self.seen.across[place].plain[rows] for place in places]
+        return np.stack([one @ many for one, many in zip(products, reached, strict=True)])
+
+    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
+        """With ρ = ½η_t, the lesson moves the logits of j from (W − ρβV)x_j by ρ λ_x (xᵀx_j).
+
+        To second order the mean loss falls by φρ λ_xᵀGx − ½φ²ρ² (λ_xᵀCλ_x)·mean_j (xᵀx_j)², where
+        G = mean_j (e_y − P)x_jᵀ and C is the mean curvature.
+        """
+        seen, rho = self.seen, self.next_rates(models)
+        momenta = self._across(models, self.decay, seen.judged)
+        carried = beliefs[:, seen.judged] + (rho * self.grid.betas[models])[:, None, None] * momenta
+        firmness = judged_firmness(carried)
+        logits = firmness[:, None, None] * carried
+        wanted, curvature = residuals(logits, seen.pool.labels[seen.judged])
+        lessons = one_hot(seen.pool.labels, seen.k) - softmax(beliefs)
+        along = self._along_gradients(models, wanted)
+        squares = np.stack(
+            [seen.spaces.both[place].mean_squared_products for place in self.grid.places[models]]
+        )
+        length = (firmness * rho)[:, None]
+        bend = over_classes(lessons @ curvature, lessons) * squares
+        return np.asarray(length * over_classes(lessons, along) - length**2 * bend / 2)
+
+    def next_rates(self, models: IntArray) -> FloatArray:
+        """ρ of the lesson to come, (len(models),)."""
+        schedule = self.seen.learning_rate
+        left = schedule(len(self.seen) + 1) / schedule.initial
+        return np.asarray(self.grid.rates[models] * (left / 2))
+
+    def _along_gradients(self, models: IntArray, wanted: FloatArray) -> FloatArray:
+        """Gx of every example, (len(models), n, k)."""
+        n, k = self.seen.pool.n, self.seen.k
+        along = np.empty((models.size, n, k))
+        for place, space in enumerate(self.seen.spaces.both):
+            own = self.grid.places[models] == place
+            if own.any():
+                flat = wanted[own].transpose(1, 0, 2).reshape(wanted.shape[1], -1)
+                gradients = space.points[self.seen.judged].T @ flat / (len(flat) * space.square)
+                along[own] = (space.points @ gradients).reshape(n, -1, k).swapaxes(0, 1)
+        return along
+
+
+class Concept(Family):
+    """Learners as the paper assumes them."""
+
+    name: ClassVar[str] = "concept"
+    title: ClassVar[str] = "follows a concept, as the paper assumes"
+    weight: ClassVar[float] = 3.0
+
+    def follow(self, seen: Seen) -> FollowedConcepts:
+        return follow_grid(seen, Grid.around(seen))
+
+
+def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
+    """Run learners of any rates and decays over a history."""
+    decay, reach = unrolled(grid, seen.learning_rate, len(seen))
+    products = np.stack([one.plain for one in seen.among])
+    links = reach[:, :-1] * products[grid.places]
+    logits, taught = np.zeros((2, grid.rates.size, len(seen), seen.k))
+    for step, truth in enumerate(seen.truth):
+        believed = np.vecmat(links[:, step, :step], taught[:, :step])
+        logits[:, step] = believed
+        np.subtract(truth, softmax(believed), out=taught[:, step])
+    return FollowedConcepts(seen, grid, logits, taught, reach[:, -1], decay)
+
+
+def unrolled(grid: Grid, schedule: LearningRate, t: int) -> tuple[FloatArray, FloatArray]:
+    """β^{t−1−r} (m, t), and Γ (m, t+1, t): how far lesson r reaches into W before each step."""
+    steps = np.arange(t)
+    ages = steps[:, None] - steps
+    halves = np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)
+    betas, which = np.unique(grid.betas, return_inverse=True)
+    powers = np.where(ages >= 0, betas[:, None, None] ** np.maximum(ages, 0), 0.0)
+    reach = np.zeros((betas.size, t + 1, t))
+    np.cumsum(powers * halves[:, None], axis=1, out=reach[:, 1:])
+    decay = powers[:, -1] if t else np.zeros((betas.size, 0))
+    return decay[which], reach[which] * grid.rates[:, None, None]

@@ -1,0 +1,87 @@
+"""Learners who learn nothing here: those with habits of answering, and those who knew it before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..classes import one_hot
+from .base import AS_EXPECTED, Family, Followed, Seen, Style
+
+# How fast it is forgotten which answers were given, and how often the last one is given again.
+DECAYS = (1.0, 0.8)
+AGAIN = 0.7
+# How far apart the target concept holds the classes for those who know it.
+SHARPNESS = (0.3, 1.0, 3.0)
+
+
+@dataclass(frozen=True)
+class FollowedHabits(Followed):
+    """`now` (m, k): the logs of the chances of the classes for whatever comes."""
+
+    n: int
+    now: FloatArray
+    logits: FloatArray
+
+    def beliefs(self, models: IntArray) -> FloatArray:
+        now = self.now[models]
+        return np.repeat(now[:, None], self.n, axis=1)
+
+
+class Habit(Family):
+    """No learning: some classes are said more often than others, or the last answer or label again."""
+
+    name: ClassVar[str] = "habit"
+    title: ClassVar[str] = "does not learn"
+    weight: ClassVar[float] = 0.5
+    leans: ClassVar[bool] = False
+    styles: ClassVar[tuple[Style, ...]] = AS_EXPECTED
+
+    def follow(self, seen: Seen) -> FollowedHabits:
+        said = one_hot(seen.answers, seen.k)
+        rows = [self._preferred(said, decay) for decay in DECAYS]
+        rows += [self._again(said), self._again(seen.truth)]
+        chances = np.log(np.stack(rows))
+        return FollowedHabits(seen.pool.n, chances[:, -1], chances[:, :-1])
+
+    @staticmethod
+    def _preferred(said: FloatArray, decay: float) -> FloatArray:
+        """Each class as often as before, each said once to begin with; before each step and now, (t+1, k)."""
+        t = len(said)
+        ages = np.arange(t + 1)[:, None] - 1 - np.arange(t)
+        counts = 1 + np.where(ages >= 0, decay ** np.maximum(ages, 0), 0.0) @ said
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+
+    @staticmethod
+    def _again(said: FloatArray) -> FloatArray:
+        """The last again, and otherwise any other alike, (t+1, k)."""
+        k = said.shape[1]
+        first = np.full((1, k), 1 / k)
+        return np.vstack([first, np.where(said > 0, AGAIN, (1 - AGAIN) / (k - 1))])
+
+
+@dataclass(frozen=True)
+class FollowedKnowledge(Followed):
+    """`sharpness` (m,) of those who know the target concept."""
+
+    seen: Seen
+    sharpness: FloatArray
+    logits: FloatArray
+
+    def beliefs(self, models: IntArray) -> FloatArray:
+        return self.sharpness[models][:, None, None] * self.seen.spaces.relevant.points
+
+
+class Knowledge(Family):
+    """Those who know the target concept from the start, more or less sharply."""
+
+    name: ClassVar[str] = "knowledge"
+    title: ClassVar[str] = "knew it before"
+
+    def follow(self, seen: Seen) -> FollowedKnowledge:
+        sharpness = np.array(SHARPNESS)
+        logits = sharpness[:, None, None] * seen.spaces.relevant.points[seen.examples]
+        return FollowedKnowledge(seen, sharpness, logits)

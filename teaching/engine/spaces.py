@@ -1,0 +1,154 @@
+"""Where learners compare examples: the features as given, the directions that matter, and single features.
+
+Lengths and distances are measured in units of the pool's own, so that a model means the same in a pool
+of any scale. Everything here follows from the pool alone, and is worked out once for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .arrays import FloatArray, IntArray
+from .classes import of_class, one_hot, softmax
+
+if TYPE_CHECKING:
+    from .pool import Pool
+
+# Nobody attends to more features than this; of more, those that tell the classes apart best are kept.
+MOST_FEATURES = 24
+# Lengths below this share of the features' own come from rounding.
+NO_LENGTH = 1e-9
+
+
+@dataclass(frozen=True)
+class Space:
+    """Examples as points (n, q), with inner products and distances in units of the pool.
+
+    The mean square of the points is `square`, and `spread` that of the points less their mean `centre`.
+    """
+
+    points: FloatArray
+
+    @cached_property
+    def centre(self) -> FloatArray:
+        return np.asarray(self.points.mean(axis=0))
+
+    @cached_property
+    def square(self) -> float:
+        return float(np.einsum("ij,ij->", self.points, self.points)) / len(self.points) or 1.0
+
+    @cached_property
+    def spread(self) -> float:
+        beyond = self.square - float(self.centre @ self.centre)
+        return beyond if beyond > NO_LENGTH * self.square else 1.0
+
+    @cached_property
+    def along_centre(self) -> FloatArray:
+        """The product of every example with the centre, (n,)."""
+        return np.asarray(self.points @ self.centre)
+
+    @cached_property
+    def squared_lengths(self) -> FloatArray:
+        """‖x − centre‖², (n,), in units of the spread."""
+        squares = np.einsum("ij,ij->i", self.points, self.points)
+        beyond = squares - 2 * self.along_centre + self.centre @ self.centre
+        return np.asarray(np.maximum(beyond, 0.0) / self.spread)
+
+    @cached_property
+    def mean_squared_products(self) -> FloatArray:
+        """The mean over all j of (xᵀx_j)², (n,), for products in units of the square."""
+        return mean_squared_products(self.points) / self.square**2
+
+    @cached_property
+    def centred_squared_products(self) -> FloatArray:
+        """The same of points less their centre, in units of the spread."""
+        return mean_squared_products(self.points - self.centre) / self.spread**2
+
+    def products(self, rows: IntArray | slice, others: IntArray) -> FloatArray:
+        """xᵀx' between some rows and others, in units of the square."""
+        return np.asarray(self.points[rows] @ self.points[others].T) / self.square
+
+    def centred(self, products: FloatArray, rows: IntArray | slice, others: IntArray) -> FloatArray:
+        """(x − centre)ᵀ(x' − centre) from the products, in units of the spread."""
+        along = self.along_centre
+        moved = products * self.square - along[rows][:, None] - along[others]
+        return np.asarray((moved + self.centre @ self.centre) / self.spread)
+
+    def distances(
+        self, centred: FloatArray, rows: IntArray | slice, others: IntArray
+    ) -> FloatArray:
+        """‖x − x'‖² from centred products, in units of the mean over all pairs."""
+        lengths = self.squared_lengths
+        return np.maximum((lengths[rows][:, None] + lengths[others]) / 2 - centred, 0.0)
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """A pool as learners may look at it.
+
+    given: the features as they are. relevant: the logits of the target concept, which leave out
+    what does not matter for the classes: learners who know what to look at. standard (n, s): single
+    features in units of their standard deviations, those that tell the classes apart best. ease (n,): the log
+    odds of the truth under the target, standardised. rivals (n, k): of the other classes, how probable
+    the target finds each.
+    """
+
+    given: Space
+    relevant: Space
+    standard: FloatArray
+    ease: FloatArray
+    rivals: FloatArray
+
+    @property
+    def both(self) -> tuple[Space, Space]:
+        """Everything, and what matters alone."""
+        return self.given, self.relevant
+
+    @classmethod
+    def of(cls, pool: Pool) -> Spaces:
+        logits = pool.features @ pool.target.T
+        logits = logits - logits.mean(axis=0)
+        length = float(np.sqrt((logits**2).mean()))
+        # A target that tells nothing apart leaves nothing to look at.
+        relevant = logits / length if length > NO_LENGTH else np.zeros_like(logits)
+        chances = softmax(relevant)
+        truth = one_hot(pool.labels, pool.class_count)
+        others = np.where(truth > 0, 0.0, chances)
+        return cls(
+            given=Space(pool.features),
+            relevant=Space(relevant),
+            standard=_salient(pool.features, truth),
+            ease=_standardised(np.log(of_class(chances, pool.labels) / others.sum(axis=1))),
+            rivals=others / others.sum(axis=1, keepdims=True),
+        )
+
+
+def mean_squared_products(points: FloatArray) -> FloatArray:
+    """The mean over all j of (xᵀx_j)², (n,)."""
+    moments = points.T @ points / len(points)
+    return np.asarray(np.einsum("ij,ij->i", points @ moments, points))
+
+
+def _salient(features: FloatArray, truth: FloatArray) -> FloatArray:
+    """The features that tell the classes apart best, standardised, shape (n, s); those that vary at all."""
+    centred = features - features.mean(axis=0)
+    deviations = np.sqrt((centred**2).mean(axis=0))
+    varies = deviations > NO_LENGTH * (np.abs(features).max(initial=0.0) or 1.0)
+    if not varies.any():
+        return np.zeros((len(features), 1))
+    standard = centred[:, varies] / deviations[varies]
+    if standard.shape[1] <= MOST_FEATURES:
+        return np.asarray(standard)
+    means = truth.T @ standard / np.maximum(truth.sum(axis=0), 1.0)[:, None]
+    between = truth.mean(axis=0) @ means**2
+    best = np.sort(np.argsort(-between, kind="stable")[:MOST_FEATURES])
+    return np.ascontiguousarray(standard[:, best])
+
+
+def _standardised(values: FloatArray) -> FloatArray:
+    deviation = float(values.std())
+    return np.asarray((values - values.mean()) / deviation if deviation > NO_LENGTH else 0 * values)

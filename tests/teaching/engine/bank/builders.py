@@ -1,0 +1,51 @@
+"""Histories of two or three classes, as the models of the bank see them."""
+
+import numpy as np
+
+from teaching.engine import LearningRate, Pool, Shown
+from teaching.engine.bank import Seen
+from teaching.engine.history import Past
+
+RATE = LearningRate(0.7, 20)
+BETA = 0.75
+
+
+def class_pool(n=24, d=3, k=2, *, seed=0, offset=0.4):
+    """Classes around different means; not centred, so that nothing depends on it."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % k
+    means = rng.standard_normal((k, d))
+    return Pool(rng.standard_normal((n, d)) + means[labels] + offset, labels, classes=k)
+
+
+def class_history(pool, steps, *, seed=0, right=0.6):
+    """Random examples, answered rightly as often as said."""
+    rng = np.random.default_rng([seed, steps])
+    even = [1 / pool.class_count] * pool.class_count
+    history = []
+    for example in rng.integers(0, pool.n, steps).tolist():
+        wrong = int(rng.integers(pool.class_count))
+        answer = int(pool.labels[example]) if rng.random() < right else wrong
+        history.append(Shown(example, answer, even))
+    return history
+
+
+def seen_by(pool, history, *, beta=BETA, rate=RATE):
+    return Seen.of(pool, Past.read(history, pool), beta, rate)
+
+
+def made(steps=9, k=2, seed=0, **pool):
+    own = class_pool(k=k, seed=seed, **pool)
+    return seen_by(own, class_history(own, steps, seed=seed))
+
+
+def chances(logits):
+    """Softmax, written out."""
+    powers = np.exp(logits - np.max(logits, axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def mean_loss(logits, labels, firmness):
+    """The mean of −log P_y of answers as firm as that."""
+    p = chances(firmness * logits)
+    return -np.log(p[np.arange(len(labels)), labels]).mean()

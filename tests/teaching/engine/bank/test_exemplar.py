@@ -1,0 +1,93 @@
+"""Exemplar models against the votes written out."""
+
+import numpy as np
+import pytest
+
+from teaching.engine.bank.attention import DECAY, SPREAD, Attention
+from teaching.engine.bank.base import judged_firmness
+from teaching.engine.bank.exemplar import Exemplar
+
+from .builders import chances, made, mean_loss
+
+
+def votes_at(seen, model, followed, point, shown, step):
+    """Σ over what was shown before a step, one memory after the other."""
+    total = np.zeros(seen.k)
+    for r in range(step):
+        apart = ((point - shown[r]) ** 2).sum()
+        left = followed.decays[model] ** (step - 1 - r)
+        total[seen.labels[r]] += left * np.exp(-apart / followed.widths[model])
+    return np.log(total + followed.backgrounds[model] / seen.k)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_models_answer_by_the_votes_of_their_memories(k):
+    seen = made(8, k)
+    followed = Exemplar().follow(seen)
+    for model in (0, 5, 14, 23):
+        space = seen.spaces.both[followed.places[model]]
+        mean = space.points.mean(axis=0)
+        # The mean squared distance between two examples is twice their spread.
+        points = (space.points - mean) / np.sqrt(2 * space.spread)
+        shown = points[seen.examples]
+        for step in range(8):
+            expected = votes_at(seen, model, followed, shown[step], shown, step)
+            np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
+        now = followed.beliefs(np.array([model]))[0]
+        expected = [votes_at(seen, model, followed, one, shown, 8) for one in points]
+        np.testing.assert_allclose(now, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k):
+    seen = made(8, k)
+    followed = Exemplar().follow(seen)
+    models = np.array([1, 18])
+    beliefs = followed.beliefs(models)
+    gains = followed.gains(models, beliefs)
+    graph = seen.pool.affinity.toarray()
+    for place, model in enumerate(models):
+        firmness = judged_firmness(beliefs)[place]
+        kept = followed.decays[model]
+        left = np.exp(beliefs[place]) * kept + (1 - kept) * followed.backgrounds[model] / k
+        before = mean_of_each(left, seen.pool.labels, firmness)
+        for x in range(seen.pool.n):
+            drop = 0.0
+            for j in range(seen.pool.n):
+                after = left[j].copy()
+                after[seen.pool.labels[x]] += 1
+                own = mean_loss(np.log(after)[None], seen.pool.labels[[j]], firmness)
+                drop += ((j == x) + graph[x, j]) * (before[j] - own)
+            assert gains[place, x] == pytest.approx(drop / seen.pool.n, abs=1e-9)
+
+
+def mean_of_each(left, labels, firmness):
+    return [mean_loss(np.log(left[j])[None], labels[[j]], firmness) for j in range(len(labels))]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_attention_goes_to_the_features_that_predicted_the_labels(k):
+    seen = made(8, k)
+    followed, single = Attention().follow(seen), seen.single
+    values = single.standard[seen.examples]
+    for model in (0, 7, 11):
+        for step in range(8):
+            weights = attended(single, step, followed.trusts[model])
+            total = np.zeros(k)
+            for r in range(step):
+                apart = (weights * (values[step] - values[r]) ** 2).sum() / 2
+                total[seen.labels[r]] += DECAY ** (step - 1 - r) * np.exp(
+                    -apart / followed.widths[model]
+                )
+            expected = np.log(total + followed.backgrounds[model] / k)
+            np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
+    now = followed.beliefs(np.arange(2))
+    assert now.shape == (2, seen.pool.n, k)
+    np.testing.assert_allclose(chances(now).sum(axis=-1), 1)
+
+
+def attended(single, step, trust):
+    record = np.zeros(single.count)
+    for r in range(step):
+        record = 0.95 * record + single.log_chances[:, r, single.labels[r]]
+    return (1 - SPREAD) * chances(trust * record) + SPREAD / single.count

@@ -1,0 +1,72 @@
+"""Prototype models against prototypes that move example by example."""
+
+import numpy as np
+import pytest
+
+from teaching.engine.bank.base import judged_firmness
+from teaching.engine.bank.prototype import LEAST_STEPS, Prototype
+
+from .builders import made, mean_loss
+
+
+class Mover:
+    """Prototypes as vectors, moved one example at a time, beginning at the centre."""
+
+    def __init__(self, points, k, least_step):
+        self.points = points
+        self.prototypes = np.zeros((k, points.shape[1]))
+        self.counts = np.ones(k)
+        self.least_step = least_step
+
+    def near(self, rows):
+        squares = ((self.points[rows][:, None] - self.prototypes) ** 2).sum(axis=-1)
+        return (self.points[rows] ** 2).sum(axis=-1)[:, None] - squares
+
+    def move(self, example, label):
+        self.counts[label] += 1
+        step = max(1 / self.counts[label], self.least_step)
+        self.prototypes[label] += step * (self.points[example] - self.prototypes[label])
+
+
+def mover_of(followed, model):
+    space = followed.seen.spaces.both[followed.places[model]]
+    points = (space.points - space.points.mean(axis=0)) / np.sqrt(space.spread)
+    return Mover(points, followed.seen.k, LEAST_STEPS[followed.which[model]])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_models_take_the_nearest_prototype(k):
+    seen = made(10, k)
+    followed = Prototype().follow(seen)
+    for model in (0, 4, 11, 17):
+        mover = mover_of(followed, model)
+        for step, example in enumerate(seen.examples):
+            expected = followed.sharpness[model] * mover.near([example])[0]
+            np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
+            mover.move(example, seen.labels[step])
+        now = followed.beliefs(np.array([model]))[0]
+        expected = followed.sharpness[model] * mover.near(slice(None))
+        np.testing.assert_allclose(now, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_gains_rank_examples_as_the_drop_of_the_loss_does(k):
+    seen = made(24, k, n=40)
+    followed = Prototype().follow(seen)
+    labels = seen.pool.labels
+    # In the few dimensions of what matters, curvature and products go together more than their means say.
+    for model, least in ((0, 0.9), (9, 0.7)):
+        mover = mover_of(followed, model)
+        for step, example in enumerate(seen.examples):
+            mover.move(example, seen.labels[step])
+        prototypes, counts = mover.prototypes.copy(), mover.counts.copy()
+        beliefs = followed.beliefs(np.array([model]))
+        firmness = judged_firmness(beliefs)[0] * followed.sharpness[model]
+        before = mean_loss(mover.near(slice(None)), labels, firmness)
+        drops = []
+        for x in range(seen.pool.n):
+            mover.prototypes, mover.counts = prototypes.copy(), counts.copy()
+            mover.move(x, labels[x])
+            drops.append(before - mean_loss(mover.near(slice(None)), labels, firmness))
+        gains = followed.gains(np.array([model]), beliefs)[0]
+        assert np.corrcoef(gains, drops)[0, 1] > least
