@@ -14,6 +14,7 @@ from teaching import pools
 from teaching.assignment import teaching_length
 from teaching.engine import Pool, Population, SimulatedWorker, make_teacher, teach
 from teaching.engine.arrays import FloatArray, IntArray
+from teaching.references import references_of
 from teaching.services import learning_rate_of
 
 from .bots import NoFeatures
@@ -30,6 +31,10 @@ class SimulatedStudy:
         self.pool: Pool = pools.load(study.dataset).pool
         self.rate = learning_rate_of(study)
         self.images, self.labels = evaluation_of(study.dataset)
+        shown = references_of(study.dataset) if study.shows_references else []
+        self.references = [
+            example.pool_index for example in shown if example.pool_index is not None
+        ]
 
     def session(self, arm: str, seed: list[int]) -> Row:
         """One worker with one teacher, from the memory test to the evaluation."""
@@ -44,8 +49,11 @@ class SimulatedStudy:
             cold_start=study.cold_start,
         )
         steps = teaching_length(study, arm, span)
+        for row in self.references:
+            worker.learn(pool.features[row], int(pool.labels[row]))
         history = teach(teacher, pool, worker, steps=steps, rng=np.random.default_rng([*seed, 3]))
-        seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in history])
+        new = [shown for shown in history if shown.example not in self.references]
+        seen = first_seen([(s.example, s.answer == pool.labels[s.example]) for s in new])
         is_correct = self.evaluate(worker, seed)
         return {
             "span": span,
@@ -56,11 +64,9 @@ class SimulatedStudy:
         }
 
     def evaluate(self, worker: SimulatedWorker, seed: list[int]) -> list[bool]:
-        classes = len(self.study.dataset.class_names)
-        rng, each = np.random.default_rng([*seed, 4]), self.study.evaluation_size // classes
-        drawn = [
-            rng.permutation(np.flatnonzero(self.labels == label))[:each] for label in range(classes)
-        ]
+        rng, classes = np.random.default_rng([*seed, 4]), self.pool.class_count
+        each = self.study.evaluation_size // classes
+        drawn = [rng.permutation(np.flatnonzero(self.labels == y))[:each] for y in range(classes)]
         shown = rng.permutation(np.concatenate(drawn))
         return [bool(right) for right in worker.answers(self.images[shown]) == self.labels[shown]]
 

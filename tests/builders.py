@@ -2,7 +2,7 @@
 
 import io
 import itertools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,28 +28,29 @@ def make_dataset(
     evaluation: int = 20,
     seed: int = 7,
     separation: float = 1.0,
+    classes: Sequence[str] = ("wild", "domestic"),
     **fields: Any,
 ) -> Dataset:
-    """Two Gaussian clouds in the plane, with a small plain picture for every example."""
+    """A Gaussian cloud in the plane for every class, with a small plain picture for every example."""
     rng = np.random.default_rng(seed)
+    corners = separation * corners_of(len(classes))
 
     def labels(count: int) -> np.ndarray:
-        return rng.permutation(np.tile([-1, 1], (count + 1) // 2)[:count])
+        return rng.permutation(np.tile(np.arange(len(classes)), count)[:count])
 
     def images(values: np.ndarray) -> list[LabelledImage]:
         return [
-            LabelledImage(jpeg((int(shade), 120, 90)), int(label > 0))
+            LabelledImage(jpeg((int(shade), 120, 90)), int(label))
             for shade, label in zip(rng.integers(0, 255, len(values)), values, strict=True)
         ]
 
     teaching_labels, evaluation_labels = labels(teaching), labels(evaluation)
-    features = separation * teaching_labels[:, None] + rng.standard_normal((teaching, 2))
-    unseen = separation * evaluation_labels[:, None] + np.random.default_rng(seed).standard_normal(
-        (evaluation, 2)
-    )
+    features = corners[teaching_labels] + rng.standard_normal((teaching, 2))
+    noise = np.random.default_rng(seed).standard_normal((evaluation, 2))
+    unseen = corners[evaluation_labels] + noise
     settings: dict[str, Any] = {
         "name": f"Data set {next(_numbers)}",
-        "classes": ("wild", "domestic"),
+        "classes": classes,
         "seed": seed,
     }
     draft = Draft(
@@ -60,6 +61,14 @@ def make_dataset(
         evaluation_features=unseen,
     )
     return create_dataset(draft)
+
+
+def corners_of(classes: int) -> np.ndarray:
+    """Where the clouds lie, (k, 2): two on the diagonal, more on a circle."""
+    if classes == 2:
+        return np.array([[-1.0, -1.0], [1.0, 1.0]])
+    angles = 2 * np.pi * np.arange(classes) / classes
+    return 3 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 # Short sessions: one short memory trial more than is dropped, few steps, few evaluation images.

@@ -1,4 +1,7 @@
-"""The simple shapes that a drawing is made of. A shape names its style; `styles` says how that looks."""
+"""The simple shapes that a drawing is made of. A shape names its style; `styles` says how that looks.
+
+On a page a style may have a colour among its words, as #rrggbb, where the colour belongs to what is drawn.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,10 +32,13 @@ class Rect:
 
 @dataclass(frozen=True)
 class Circle:
+    """`strength` is the opacity of the fill, where it carries a number."""
+
     x: float
     y: float
     radius: float
     style: str
+    strength: float | None = None
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,20 @@ FILE = f'xmlns="http://www.w3.org/2000/svg" width="{{width}}" height="{{height}}
 
 
 def svg(drawing: Drawing) -> str:
-    """For a page: classes, and no colour of its own."""
-    return element(drawing, lambda style: f"class={quoteattr(style)}", f'class="plot" {VIEW}')
+    """For a page: classes, and no colour but those that belong to what is drawn."""
+    return element(drawing, classes, f'class="plot" {VIEW}')
 
 
 def svg_file(drawing: Drawing) -> str:
     """For a paper: a file that needs no style sheet."""
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + element(drawing, presentation, FILE)
+
+
+def classes(style: str) -> str:
+    words = style.split()
+    names = " ".join(word for word in words if not word.startswith("#"))
+    colour = next((f" fill={quoteattr(word)}" for word in words if word.startswith("#")), "")
+    return f"class={quoteattr(names)}{colour}"
 
 
 def presentation(style: str) -> str:
@@ -44,15 +51,19 @@ def shape_element(shape: Shape) -> str:
             return f"<line {numbers(x1=shape.x1, y1=shape.y1, x2=shape.x2, y2=shape.y2)}/>"
         case Rect():
             sides = numbers(x=shape.x, y=shape.y, width=shape.width, height=shape.height)
-            strength = "" if shape.strength is None else f' fill-opacity="{shape.strength:.2f}"'
-            return f"<rect {sides}{strength}/>"
+            return f"<rect {sides}{opacity(shape.strength)}/>"
         case Circle():
-            return f"<circle {numbers(cx=shape.x, cy=shape.y, r=shape.radius)}/>"
+            place = numbers(cx=shape.x, cy=shape.y, r=shape.radius)
+            return f"<circle {place}{opacity(shape.strength)}/>"
         case Path():
             points = " ".join(f"{number(x)},{number(y)}" for x, y in shape.points)
             return f'<{"polygon" if shape.is_closed else "polyline"} points="{points}"/>'
         case Text():
             return text_element(shape)
+
+
+def opacity(strength: float | None) -> str:
+    return "" if strength is None else f' fill-opacity="{strength:.2f}"'
 
 
 def text_element(text: Text) -> str:

@@ -31,33 +31,30 @@ def log_loss(p_right: FloatArray, right: FloatArray) -> float:
     return float(-np.mean(np.where(right > 0, np.log(p), np.log1p(-p))))
 
 
-def chance_of_right(p: FloatArray, labels: FloatArray) -> FloatArray:
-    """P(the answer is right) where the answer is +1 with probability p."""
-    return np.asarray(np.where(labels > 0, p, 1 - p))
-
-
-def running_accuracy(right: FloatArray) -> FloatArray:
-    """The share of right answers so far, before each, with one right and one wrong to begin with."""
+def running_accuracy(right: FloatArray, classes: int = 2) -> FloatArray:
+    """The share of right answers so far, before each, with those of a guesser to begin with: one right, the others
+    wrong."""
     before = np.concatenate([[0.0], np.cumsum(right)[:-1]])
-    return np.asarray((before + 1) / (np.arange(len(right)) + 2))
+    return np.asarray((before + 1) / (np.arange(len(right)) + classes))
 
 
-def constant_of_others(rights: Sequence[FloatArray]) -> list[float]:
-    """For each worker, the share of right answers of all the others: a constant that did not see the worker."""
+def constant_of_others(rights: Sequence[FloatArray], classes: int = 2) -> list[float]:
+    """For each worker, the share of right answers of all the others: a constant that did not see the worker. With
+    no others it is that of guessing."""
     totals = np.array([float(right.sum()) for right in rights])
     counts = np.array([len(right) for right in rights])
     others = counts.sum() - counts
-    shares = np.where(others > 0, (totals.sum() - totals) / np.maximum(others, 1), 0.5)
+    shares = np.where(others > 0, (totals.sum() - totals) / np.maximum(others, 1), 1 / classes)
     return [float(share) for share in shares]
 
 
-def calibration(p: FloatArray, said_plus: FloatArray) -> list[Bin]:
-    """Predictions in ten equal classes, beside the share of +1 that was answered; empty classes are left out."""
+def calibration(p: FloatArray, came_true: FloatArray) -> list[Bin]:
+    """Predictions in ten equal bins, beside the share of those that came true; empty bins are left out."""
     place = np.minimum((p * BINS).astype(int), BINS - 1)
     bins = []
     for number in range(BINS):
         inside = place == number
-        n, plus = int(inside.sum()), int(said_plus[inside].sum())
+        n, plus = int(inside.sum()), int(came_true[inside].sum())
         if interval := wilson_interval(plus, n):
             bins.append(Bin(float(p[inside].mean()), plus / n, n, interval))
     return bins

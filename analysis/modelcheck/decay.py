@@ -1,8 +1,8 @@
 """The memory decay of one worker, fitted from the answers of the teaching alone.
 
-The worker is taken for a logistic learner with momentum that starts at w = 0, whose learning rate is some multiple
-of the study's and whose answers slip now and then. For every β of a grid the likelihood of the answers is profiled
-over the multiple; the interval holds the β whose profile lies within χ²₁'s 95 % of the best.
+The worker is taken for a multinomial logistic learner with momentum that starts at W = 0, whose learning rate is some
+multiple of the study's and whose answers slip now and then. For every β of a grid the likelihood of the answers is
+profiled over the multiple; the interval holds the β whose profile lies within χ²₁'s 95 % of the best.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 from scipy.stats import chi2
 
 from analysis.stats import Interval
 from teaching.engine import LearningRate
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import less_truth, softmax
 
 BETAS = np.round(np.arange(0, 0.9501, 0.025), 3)
 RATES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
@@ -42,10 +42,10 @@ class Fit:
 
 
 def fit_decay(
-    features: FloatArray, labels: FloatArray, answers: FloatArray, rate: LearningRate
+    features: FloatArray, labels: IntArray, answers: IntArray, rate: LearningRate, classes: int = 2
 ) -> Fit:
-    """The fit for examples (t, d), their labels (t,) and the worker's answers (t,) in {−1, +1}."""
-    surface = log_likelihoods(features, labels, answers, rate)
+    """The fit for examples (t, d), their classes (t,) and the worker's answers (t,), numbers below `classes`."""
+    surface = log_likelihoods(features, labels, answers, rate, classes)
     profile = surface.max(axis=1)
     best = int(profile.argmax())
     within = np.flatnonzero(profile >= profile[best] - ALLOWED_DROP)
@@ -54,25 +54,25 @@ def fit_decay(
         interval=Interval(float(BETAS[within[0]]), float(BETAS[within[-1]])),
         rate=float(RATES[surface[best].argmax()]),
         log_likelihood=float(profile[best]),
-        without_learning=len(answers) * float(np.log(0.5)),
+        without_learning=len(answers) * float(-np.log(classes)),
     )
 
 
 def log_likelihoods(
-    features: FloatArray, labels: FloatArray, answers: FloatArray, rate: LearningRate
+    features: FloatArray, labels: IntArray, answers: IntArray, rate: LearningRate, classes: int = 2
 ) -> FloatArray:
     """Σ log P(answer_t) for every β (rows) and every multiple of the rate (columns)."""
     betas, factors = (axis.ravel() for axis in np.meshgrid(BETAS, RATES, indexing="ij"))
     # In the span of the shown examples: the learner never leaves it, and it is smaller than the space.
     gram = features @ features.T
     steps = len(answers)
-    weights, momenta = np.zeros((2, len(betas), steps))
+    weights, momenta = np.zeros((2, len(betas), classes, steps))
     total = np.zeros(len(betas))
     for t in range(steps):
-        margins = weights @ gram[t]
-        says_so = expit(answers[t] * margins)
-        total += np.log(GUESS / 2 + (1 - GUESS) * says_so)
-        momenta *= betas[:, None]
-        momenta[:, t] -= labels[t] * expit(-labels[t] * margins)
-        weights -= (rate(t + 1) * factors)[:, None] * momenta
+        probabilities = softmax(weights @ gram[t])
+        total += np.log(GUESS / classes + (1 - GUESS) * probabilities[:, answers[t]])
+        momenta *= betas[:, None, None]
+        momenta[..., t] += less_truth(probabilities, labels[t])
+        # The rate is that of a learner of two classes, as everywhere.
+        weights -= (rate(t + 1) / 2 * factors)[:, None, None] * momenta
     return total.reshape(len(BETAS), len(RATES))

@@ -15,6 +15,7 @@ from .decay import Fit
 
 GAP = 20.0
 PANEL = 150.0
+BINARY = ("answered +1", "predicted +1")
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,17 @@ class ArmFits:
     fits: Sequence[tuple[float, Fit]]
 
 
-def calibration_plot(title: str, arms: Sequence[ArmBins]) -> Drawing:
-    """One panel for each arm: the share of +1 against the predicted one, with its interval."""
+def calibration_plot(
+    title: str, arms: Sequence[ArmBins], what: tuple[str, str] = BINARY
+) -> Drawing:
+    """One panel for each arm: an observed share against the predicted one, with its interval. `what` names both."""
+    observed, predicted = what
     columns, rows = axes.grid(len(arms))
     width = (WIDTH - LEFT - RIGHT - GAP * (columns - 1)) / columns
     floor = 8 + rows * (PANEL + 44)
     shapes: list[Shape] = [
-        axes.axis_title("answered +1, %", 8, floor - 30),
-        Text((LEFT + WIDTH - RIGHT) / 2, floor + 8, "predicted +1, %", "label", "middle"),
+        axes.axis_title(f"{observed}, %", 8, floor - 30),
+        Text((LEFT + WIDTH - RIGHT) / 2, floor + 8, f"{predicted}, %", "label", "middle"),
     ]
     for place, arm in enumerate(arms):
         left = LEFT + (place % columns) * (width + GAP)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +17,12 @@ from studies.models import Study
 from studies.version_groups import VersionChoice, choose_versions
 from teaching.engine import Shown, Tracked
 from teaching.engine.arrays import FloatArray
+from teaching.engine.classes import of_class, unfolded
 from teaching.teachers import teacher_title
 
 from . import beliefs
 from .decay import Fit, fit_decay
-from .figures import ArmBins, ArmFits, calibration_plot, decay_plot
+from .figures import BINARY, ArmBins, ArmFits, calibration_plot, decay_plot
 from .sessions import TaughtSession, sessions_of
 
 # How many of the newest: the page loads in a second or two, and more would change little.
@@ -73,7 +74,6 @@ class Check:
 
 
 def check(study: Study, purpose: str, version: str = "") -> Check:
-    """Of sessions with two classes: losses, calibration and the fit are of answers between two."""
     versions = choose_versions(study, study.participants.filter(purpose=purpose), version)
     sessions = sessions_of(study, purpose, versions, MOST)
     names = sorted({session.arm for session in sessions}, key=place_in(study))
@@ -89,37 +89,33 @@ def place_in(study: Study) -> Any:
 
 def fit(session: TaughtSession) -> Fit:
     features = np.asarray(session.pool.features[session.examples])
-    return fit_decay(features, session.labels, session.answers, session.rate)
+    return fit_decay(features, session.labels, session.answers, session.rate, session.classes)
 
 
 def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
     rights = [session.right for session in sessions]
-    constants = beliefs.constant_of_others(rights)
+    classes = max(session.classes for session in sessions)
+    constants = beliefs.constant_of_others(rights, classes)
     predictions: dict[str, list[FloatArray]] = {
-        TEACHER: [beliefs.chance_of_right(s.p, s.labels) for s in sessions],
-        TRACKING: [beliefs.chance_of_right(predicted_answers(s), s.labels) for s in sessions],
+        TEACHER: [of_class(s.probabilities, s.labels) for s in sessions],
+        TRACKING: [of_class(predicted_answers(s), s.labels) for s in sessions],
         CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
-        RUNNING: [beliefs.running_accuracy(right) for right in rights],
+        RUNNING: [beliefs.running_accuracy(right, classes) for right in rights],
     }
     return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
 
 
 def predicted_answers(session: TaughtSession) -> FloatArray:
-    """P(+1) before each answer by a teacher that tracks the learner, whichever teacher taught."""
+    """What a teacher that tracks the learner gives each class before each answer, (t, k), whichever teacher taught."""
     teacher = Tracked(beta=session.beta, learning_rate=session.rate)
-    rows = zip(session.examples, session.answers, session.p, strict=True)
-    shown = [Shown(int(example), int(answer), float(p)) for example, answer, p in rows]
-    return teacher.predicted_answers(session.pool, shown)
+    rows = zip(session.examples, session.answers, session.probabilities, strict=True)
+    shown = [Shown(int(example), int(answer), p.tolist()) for example, answer, p in rows]
+    return unfolded(teacher.predicted_answers(session.pool, shown), session.classes)
 
 
 def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
     found = check(study, purpose, version)
-    page: dict[str, Any] = {
-        "n": len(found.sessions),
-        "most": MOST,
-        "versions": found.versions,
-        "classes": len(study.dataset.class_names),
-    }
+    page: dict[str, Any] = {"n": len(found.sessions), "most": MOST, "versions": found.versions}
     if not found.sessions:
         return page
     return page | {
@@ -167,8 +163,10 @@ def decay_words(found: Check) -> dict[str, str]:
 
 
 def calibration_figure(found: Check) -> StudyFigure:
+    is_binary = all(session.classes == 2 for session in found.sessions)
+    observed = said_second if is_binary else was_right
     arms = [
-        ArmBins(teacher_title(arm.name), beliefs.calibration(*predicted_and_said(arm.sessions)))
+        ArmBins(teacher_title(arm.name), beliefs.calibration(*joined(observed, arm.sessions)))
         for arm in found.arms
     ]
     rows: list[list[Any]] = [
@@ -177,18 +175,31 @@ def calibration_figure(found: Check) -> StudyFigure:
         for one in arm.bins
     ]
     caption = (
-        "Answers in ten bins of the teacher’s p. On the dashed line predictions are calibrated; whiskers are "
-        "95 % intervals of the share, as if answers were independent."
+        f"Answers in ten bins of {'the teacher’s p' if is_binary else 'the chance of a right answer'}. On the dashed "
+        "line predictions are calibrated; whiskers are 95 % intervals of the share, as if answers were independent."
     )
-    header = ("arm", "predicted", "answered_plus", "n", "low", "high")
-    drawing = calibration_plot("Predicted and given answers", arms)
+    header = ("arm", "predicted", "answered_plus" if is_binary else "right", "n", "low", "high")
+    what = BINARY if is_binary else ("right", "predicted right")
+    drawing = calibration_plot("Predicted and given answers", arms, what)
     return StudyFigure("calibration", caption, drawing, header, rows, found.sample, found.purpose)
 
 
-def predicted_and_said(sessions: Sequence[TaughtSession]) -> tuple[FloatArray, FloatArray]:
-    p = np.concatenate([session.p for session in sessions])
-    said = np.concatenate([session.answers > 0 for session in sessions])
-    return p, said.astype(np.float64)
+def said_second(session: TaughtSession) -> tuple[FloatArray, FloatArray]:
+    """Of two classes: what the second was given, and whether it was answered, (t,) both."""
+    return session.probabilities[:, 1], (session.answers == 1).astype(np.float64)
+
+
+def was_right(session: TaughtSession) -> tuple[FloatArray, FloatArray]:
+    """Of any number: what the true class was given, and whether it was answered, (t,) both."""
+    return of_class(session.probabilities, session.labels), session.right
+
+
+def joined(
+    observed: Callable[[TaughtSession], tuple[FloatArray, FloatArray]],
+    sessions: Sequence[TaughtSession],
+) -> tuple[FloatArray, FloatArray]:
+    predicted, came_true = zip(*map(observed, sessions), strict=True)
+    return np.concatenate(predicted), np.concatenate(came_true)
 
 
 def decay_figure(found: Check) -> StudyFigure:

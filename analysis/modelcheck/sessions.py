@@ -19,7 +19,7 @@ from teaching.services import learning_rate_of
 
 @dataclass(frozen=True, eq=False)
 class TaughtSession:
-    """One worker's teaching: examples, answers and the teacher's p before each, all of shape (t,)."""
+    """One worker's teaching: examples and answers (t,), and what the teacher gave each class before, (t, k)."""
 
     code: str
     arm: str
@@ -27,12 +27,16 @@ class TaughtSession:
     rate: LearningRate
     pool: Pool
     examples: IntArray
-    answers: FloatArray
-    p: FloatArray
+    answers: IntArray
+    probabilities: FloatArray
 
     @property
-    def labels(self) -> FloatArray:
-        return np.where(self.pool.labels[self.examples] > 0, 1.0, -1.0)
+    def classes(self) -> int:
+        return self.pool.class_count
+
+    @property
+    def labels(self) -> IntArray:
+        return np.asarray(self.pool.labels[self.examples])
 
     @property
     def right(self) -> FloatArray:
@@ -57,13 +61,13 @@ def sessions_of(
 
 def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
     steps = (
-        TeachingStep.objects.filter(participant__in=people, answer__isnull=False, p__isnull=False)
+        TeachingStep.objects.filter(participant__in=people, answer__isnull=False)
         .order_by("participant_id", "position")
-        .values_list("participant_id", "example__pool_index", "answer", "p")
+        .values_list("participant_id", "example__pool_index", "answer", "probabilities")
     )
     for pk, rows in groupby(steps, key=lambda row: row[0]):
         person = people[pk]
-        _, examples, answers, p = zip(*rows, strict=True)
+        _, examples, answers, probabilities = zip(*rows, strict=True)
         study = person.study_as_joined
         yield TaughtSession(
             code=person.code,
@@ -72,6 +76,6 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             rate=learning_rate_of(study),
             pool=pools.load(study.dataset).pool,
             examples=np.array(examples, dtype=np.intp),
-            answers=np.where(np.array(answers) > 0, 1.0, -1.0),
-            p=np.array(p, dtype=np.float64),
+            answers=np.array(answers, dtype=np.intp),
+            probabilities=np.array(probabilities, dtype=np.float64),
         )

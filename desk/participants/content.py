@@ -13,7 +13,7 @@ from django.utils import timezone
 from analysis.charts import words
 from analysis.charts.tables import Column, Table, number_columns
 from desk.base.cells import moment
-from desk.why.explanation import Standing, standings
+from desk.why.explanation import Standing, p_of, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import stages
@@ -188,7 +188,7 @@ def frame(
         "is_random": step.is_random,
         "is_by_chance": is_by_chance,
         "is_first_showing": step.is_first_showing,
-        "p": words.decimal(step.p, 2),
+        "p": words.decimal(p_of(step.probabilities, step.example.label), 2),
         "score": "" if is_by_chance else words.decimal(step.score, places),
         "standing": standing,
     }

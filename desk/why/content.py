@@ -92,6 +92,7 @@ class Words:
     ) -> None:
         self._dataset = dataset
         self._keys = keys
+        self._colours = [row.colour for row in dataset.classes.all()]
         self._places = places_of(listed)
         self._bars = bars(listed, self._places)
 
@@ -101,6 +102,8 @@ class Words:
             "key": self._keys.get(one.example, ""),
             "truth": self._dataset.class_name(one.label),
             "p": decimal(one.p, 2),
+            "beliefs": self._beliefs(one),
+            "belief_bar": self._belief_bar(one),
             "interval": interval_words(one.interval),
             "f": share(one.f, 0),
             "score": decimal(one.score, digits),
@@ -110,6 +113,23 @@ class Words:
             "rank": one.rank,
             "shown_at": ", ".join(str(step) for step in one.shown_at),
         }
+
+    def _beliefs(self, one: JudgedImage) -> list[Named]:
+        """What each class was given, where there are more than two."""
+        rows = zip(self._dataset.class_names, self._colours, one.probabilities, strict=True)
+        if len(self._colours) == 2:
+            return []
+        return [
+            {"name": name, "colour": colour, "p": decimal(p, 2), "is_true": label == one.label}
+            for label, (name, colour, p) in enumerate(rows)
+        ]
+
+    def _belief_bar(self, one: JudgedImage) -> SafeString | str:
+        if len(self._colours) == 2:
+            return ""
+        title = ", ".join(f"{row['name']} {row['p']}" for row in self._beliefs(one))
+        bar = why_drawings.belief_bar(one.probabilities, self._colours, title)
+        return mark_safe(svg(bar))  # noqa: S308
 
     def all(self, candidates: Sequence[JudgedImage], chosen: int | None = None) -> list[Named]:
         return [self.of(one) | {"is_chosen": one.example == chosen} for one in candidates]
@@ -175,22 +195,32 @@ def map_words(dataset: Dataset, reason: Reason, shown: int, others: Others) -> N
     for name, one in others.items():
         if isinstance(one, Reason) and not one.is_by_chance:
             named.setdefault(one.choice.example, []).append(teacher_title(name))
-    beliefs = reason.judgement.p.tolist()
-    scale = why_drawings.Scale.for_beliefs(beliefs)
+    painter, legend = painter_of(dataset, reason)
     drawing = why_drawings.belief_map(
         layout,
-        beliefs,
-        reason.pool.labels.tolist(),
+        painter,
         shown=frozenset(reason.past.taught.tolist()),
         chosen=shown,
         others={example: ", ".join(names) for example, names in named.items()},
-        scale=scale,
         title=f"What the teacher believed before step {reason.step}, image by image",
     )
     return {
         "map": mark_safe(svg(drawing)),  # noqa: S308
         "on_map": len(layout["pool_index"]),
-        "shades": scale.legend(),
+        **legend,
         "is_on_map": shown in layout["pool_index"],
         "layout": layout.get("method"),
     }
+
+
+def painter_of(dataset: Dataset, reason: Reason) -> tuple[why_drawings.Painter, Named]:
+    """How the map shows what was believed, and its legend."""
+    labels = reason.pool.labels.tolist()
+    if reason.pool.class_count == 2:
+        p = reason.judgement.probabilities[:, 1].tolist()
+        scale = why_drawings.Scale.for_beliefs(p)
+        return why_drawings.TwoClasses(p, labels, scale), {"shades": scale.legend()}
+    classes = list(dataset.classes.all())
+    beliefs = reason.judgement.probabilities.tolist()
+    colours = [one.colour for one in classes]
+    return why_drawings.ManyClasses(beliefs, labels, colours), {"classes": classes}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import accumulate, pairwise
+from typing import Any, Protocol
 
 from analysis.charts.shapes import Circle, Drawing, Line, Rect, Shape, Text
 
@@ -14,6 +14,8 @@ from .map_labels import Label, Spot, around, placed
 
 WIDTH, HEIGHT, MARGIN = 640.0, 420.0, 18.0
 MARK = 4.2
+# With more than two classes: the mark, the true class inside it, and how faint a mark may be.
+WIDE_MARK, TRUTH, PALEST = 5.0, 2.4, 0.3
 # How far from ½ the outermost shades begin: the smallest of these that leaves few images beyond it. What teachers
 # believe is often close to ½, and a fixed scale would show a single colour.
 REACHES = (0.05, 0.1, 0.2, 0.35, 0.5)
@@ -24,7 +26,7 @@ RING = 11.0
 
 @dataclass(frozen=True)
 class Scale:
-    """Seven shades about ½, from `belief-0` for the negative class to `belief-6` for the positive one."""
+    """Seven shades about ½, from `belief-0` for the first of two classes to `belief-6` for the second."""
 
     reach: float
 
@@ -59,23 +61,74 @@ def spots(layout: Mapping[str, Any]) -> dict[int, Spot]:
     }
 
 
+class Painter(Protocol):
+    """How the marks of a map look: `group` brings alike ones together, `marks` draws one image."""
+
+    def group(self, index: int) -> Any: ...
+
+    def marks(self, index: int, spot: Spot, *, is_shown: bool) -> Iterable[Shape]: ...
+
+
+@dataclass(frozen=True)
+class TwoClasses:
+    """Shades from one class to the other. `p` and `labels` are of the whole pool."""
+
+    p: Sequence[float]
+    labels: Sequence[int]
+    scale: Scale
+
+    def group(self, index: int) -> str:
+        return self.scale.shade(self.p[index])
+
+    def marks(self, index: int, spot: Spot, *, is_shown: bool) -> Iterator[Shape]:
+        yield mark(spot, self.labels[index], self.group(index), is_shown=is_shown)
+
+
+@dataclass(frozen=True)
+class ManyClasses:
+    """The colour of the class that is expected, the paler the less sure; inside it the true class, if it is another.
+
+    `beliefs` (n, k) and `labels` (n,) are of the whole pool, `colours` those of the classes.
+    """
+
+    beliefs: Sequence[Sequence[float]]
+    labels: Sequence[int]
+    colours: Sequence[str]
+
+    def group(self, index: int) -> int:
+        beliefs = self.beliefs[index]
+        return max(range(len(beliefs)), key=beliefs.__getitem__)
+
+    def marks(self, index: int, spot: Spot, *, is_shown: bool) -> Iterator[Shape]:
+        expected, truth = self.group(index), self.labels[index]
+        style = f"seen {self.colours[expected]}" if is_shown else self.colours[expected]
+        yield Circle(*spot, WIDE_MARK, style, strength(self.beliefs[index]))
+        if truth != expected:
+            yield Circle(*spot, TRUTH, f"truth {self.colours[truth]}")
+
+
+def strength(beliefs: Sequence[float]) -> float:
+    """How sure the likeliest class is: PALEST if all are equally likely, 1 if there is no other."""
+    chance = 1 / len(beliefs)
+    return PALEST + (1 - PALEST) * (max(beliefs) - chance) / (1 - chance)
+
+
 def belief_map(
     layout: Mapping[str, Any],
-    p: Sequence[float],
-    labels: Sequence[float],
+    painter: Painter,
     *,
     shown: frozenset[int],
     chosen: int,
     others: Mapping[int, str],
-    scale: Scale,
     title: str,
 ) -> Drawing:
-    """`p` and `labels` of the whole pool; `shown` before; `others` names who would have shown what."""
+    """`shown` were shown before; `others` names who would have shown what."""
     places = spots(layout)
-    rows = sorted(places, key=lambda index: (index in shown, scale.shade(p[index])))
-    marks: list[Shape] = [
-        mark(places[index], labels[index], scale.shade(p[index]), is_shown=index in shown)
+    rows = sorted(places, key=lambda index: (index in shown, painter.group(index)))
+    marks = [
+        shape
         for index in rows
+        for shape in painter.marks(index, places[index], is_shown=index in shown)
     ]
     labels_of_others = placed(
         [(places[index], name) for index, name in others.items() if index in places],
@@ -88,11 +141,11 @@ def belief_map(
     return Drawing(WIDTH, HEIGHT, title, [*marks, *named, *ring])
 
 
-def mark(spot: Spot, label: float, style: str, *, is_shown: bool) -> Shape:
-    """A square for the positive class, a circle for the negative one, outlined if it was shown."""
+def mark(spot: Spot, label: int, style: str, *, is_shown: bool) -> Shape:
+    """A circle for the first class, a square for the second, outlined if it was shown."""
     style = f"{style} seen" if is_shown else style
     x, y = spot
-    if label > 0:
+    if label:
         return Rect(x - MARK + 0.4, y - MARK + 0.4, 2 * MARK - 0.8, 2 * MARK - 0.8, style)
     return Circle(x, y, MARK, style)
 
@@ -110,6 +163,17 @@ def named_by(label: Label) -> Iterator[Shape]:
 
 
 BAR_WIDTH, BAR_HEIGHT, BAR = 150.0, 22.0, 8.0
+
+
+def belief_bar(beliefs: Sequence[float], colours: Sequence[str], title: str) -> Drawing:
+    """The probabilities of the classes, one after the other."""
+    ends = [0.0, *accumulate(beliefs)]
+    parts = zip(pairwise(ends), colours, strict=True)
+    shapes = [
+        Rect(BAR_WIDTH * low, 4, BAR_WIDTH * (high - low), BAR_HEIGHT - 8, colour)
+        for (low, high), colour in parts
+    ]
+    return Drawing(BAR_WIDTH, BAR_HEIGHT, title, shapes)
 
 
 def part_bars(candidates: Sequence[tuple[float, float]], titles: Sequence[str]) -> list[Drawing]:

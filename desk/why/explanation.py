@@ -22,13 +22,22 @@ from teaching.engine.teachers.base import Interval, Judgement
 from teaching.models import TeachingStep
 
 
+def class_of_p(classes: int, label: int) -> int:
+    """Whose probability p is: of two classes always the second's, of more that of the image's own class."""
+    return 1 if classes == 2 else label
+
+
+def p_of(probabilities: Sequence[float], label: int) -> float:
+    return probabilities[class_of_p(len(probabilities), label)]
+
+
 @dataclass(frozen=True)
 class JudgedImage:
     """One image of the pool as a teacher saw it. Where chance decides there is no score and no rank."""
 
     example: int
     label: int
-    p: float
+    probabilities: tuple[float, ...]
     f: float
     score: float | None
     rank: int | None
@@ -39,6 +48,10 @@ class JudgedImage:
     """where p lies nine times out of ten, if the teacher knows"""
     shown_at: tuple[int, ...]
     """the steps, from 1, that showed it before"""
+
+    @property
+    def p(self) -> float:
+        return p_of(self.probabilities, self.label)
 
 
 @dataclass(frozen=True)
@@ -92,16 +105,19 @@ class Reason:
         return float(1 - self.errors.mean())
 
     def judged(self, example: int) -> JudgedImage:
+        label = int(self.pool.labels[example])
         return JudgedImage(
             example=example,
-            label=int(self.pool.labels[example]),
-            p=float(self.judgement.p[example]),
+            label=label,
+            probabilities=tuple(self.judgement.probabilities[example].tolist()),
             f=float(self.errors[example]),
             score=None if self.is_by_chance else float(self.judgement.scores[example]),
             rank=None if self.is_by_chance else self.rank(example),
             diversity=entry(self.judgement.diversity, example),
             usefulness=entry(self.judgement.usefulness, example),
-            interval=self.explanation.interval(example),
+            interval=self.explanation.interval(
+                example, of=class_of_p(self.pool.class_count, label)
+            ),
             shown_at=tuple(int(s) + 1 for s in np.flatnonzero(self.past.examples == example)),
         )
 

@@ -87,6 +87,25 @@ def test_bots_learn_what_they_are_taught():
 
 
 @pytest.mark.django_db
+def test_bots_and_forecasts_learn_five_classes_with_and_without_pictures_of_them():
+    study = make_study(
+        dataset=make_dataset(teaching=60, evaluation=50, classes=("a", "b", "c", "d", "e")),
+        arms="jedi,eer", learning_rate=1.0, cold_start=5, short_steps=30, medium_steps=30, long_steps=30,
+        other_steps=30, evaluation_size=50, shows_references=True,
+    )  # fmt: skip
+    for number in range(4):
+        take_part(study, number)
+    people = list(study.participants.all())
+    assert sum(person.evaluation_accuracy for person in people) / 4 > 0.5
+    chosen = {item.answer for person in people for item in person.evaluationitems.all()}
+    assert chosen == {0, 1, 2, 3, 4}
+    for person in people:
+        assert all(step.matches for step in replay(person))
+    rows = [row["evaluation"] for _, row in forecast(study, 4, seed=9)]
+    assert sum(rows) / len(rows) > 0.5
+
+
+@pytest.mark.django_db
 def test_a_bot_that_leaves_stays_where_it_was():
     study = make_study()
     stayed, _ = take_part(study, population=Population(habits=Habits(drop_out=1.0)))

@@ -5,14 +5,12 @@ import io
 
 import numpy as np
 import pytest
-from scipy.special import expit
 
 from analysis.modelcheck import beliefs, decay
 from analysis.modelcheck.page import check
 from studies.models import Participant, Study
 from teaching.engine import LearningRate, SimulatedLearner
-from teaching.engine.classes import concept_vector
-from tests.builders import make_study
+from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
 
@@ -27,20 +25,18 @@ def test_a_sure_and_wrong_belief_costs_much_but_not_everything():
     assert beliefs.log_loss(np.array([1.0]), np.array([1.0])) == pytest.approx(-np.log(0.99))
 
 
-def test_the_chance_to_be_right_follows_the_label():
-    chance = beliefs.chance_of_right(np.array([0.9, 0.9]), np.array([1.0, -1.0]))
-    np.testing.assert_allclose(chance, [0.9, 0.1])
-
-
 def test_running_accuracy_knows_only_what_came_before():
     found = beliefs.running_accuracy(np.array([1.0, 1.0, 0.0, 1.0]))
     np.testing.assert_allclose(found, [1 / 2, 2 / 3, 3 / 4, 3 / 5])
+    of_five = beliefs.running_accuracy(np.array([1.0, 1.0, 0.0, 1.0]), classes=5)
+    np.testing.assert_allclose(of_five, [1 / 5, 2 / 6, 3 / 7, 3 / 8])
 
 
 def test_the_constant_of_a_worker_is_of_the_others():
     rights = [np.array([1.0, 1.0]), np.array([0.0, 1.0, 0.0]), np.array([1.0])]
     assert beliefs.constant_of_others(rights) == pytest.approx([2 / 4, 3 / 3, 3 / 5])
     assert beliefs.constant_of_others([np.ones(3)]) == [0.5]
+    assert beliefs.constant_of_others([np.ones(3)], classes=4) == [0.25]
 
 
 def test_calibration_puts_every_answer_into_one_class():
@@ -52,14 +48,17 @@ def test_calibration_puts_every_answer_into_one_class():
     assert all(one.interval.low <= one.observed <= one.interval.high for one in bins)
 
 
-def taught(beta: float, steps: int, seed: int, factor: float = 1.0):
-    """Examples, labels and answers of a learner with a known β, who draws its answers."""
+def taught(beta: float, steps: int, seed: int, factor: float = 1.0, classes: int = 2):
+    """Examples, classes and answers of a learner with a known β, who draws its answers."""
     rng = np.random.default_rng(seed)
     rate = LearningRate(0.6)
     features = rng.normal(size=(steps, 3))
-    labels = np.sign(features @ [1.0, -1.0, 0.5])
+    concept = np.outer(np.linspace(-1, 1, classes), [1.0, -1.0, 0.5])
+    labels = (features @ concept.T).argmax(axis=1)
+    if classes > 2:
+        labels = rng.integers(classes, size=steps)
     learner = SimulatedLearner(
-        np.zeros(3),
+        np.zeros((classes, 3)),
         beta=beta,
         learning_rate=LearningRate(0.6 * factor),
         answers="bernoulli",
@@ -67,22 +66,24 @@ def taught(beta: float, steps: int, seed: int, factor: float = 1.0):
     )
     answers = []
     for x, label in zip(features, labels, strict=True):
-        answers.append(1 if learner.answer(x) else -1)
-        learner.learn(x, int(label > 0))
-    return features, labels, np.array(answers, dtype=float), rate
+        answers.append(learner.answer(x))
+        learner.learn(x, int(label))
+    return features, labels, np.array(answers), rate, classes
 
 
-def test_the_likelihood_is_that_of_the_learner_run_step_by_step():
-    features, labels, answers, rate = taught(0.5, 12, seed=1)
-    surface = decay.log_likelihoods(features, labels, answers, rate)
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_the_likelihood_is_that_of_the_learner_run_step_by_step(classes):
+    features, labels, answers, rate, _ = told = taught(0.5, 12, seed=1, classes=classes)
+    surface = decay.log_likelihoods(*told)
     for i, j in ((0, 2), (20, 2), (38, 4), (10, 0)):
         slow = LearningRate(rate.initial * decay.RATES[j], rate.decay)
-        learner = SimulatedLearner(np.zeros(3), beta=decay.BETAS[i], learning_rate=slow)
+        start = np.zeros((classes, 3))
+        learner = SimulatedLearner(start, beta=decay.BETAS[i], learning_rate=slow)
         total = 0.0
         for x, label, answer in zip(features, labels, answers, strict=True):
-            p = expit(answer * (x @ concept_vector(learner.concept)))
-            total += np.log(decay.GUESS / 2 + (1 - decay.GUESS) * p)
-            learner.learn(x, int(label > 0))
+            p = learner.probabilities(x)[answer]
+            total += np.log(decay.GUESS / classes + (1 - decay.GUESS) * p)
+            learner.learn(x, int(label))
         assert surface[i, j] == pytest.approx(total, abs=1e-10)
 
 
@@ -101,8 +102,8 @@ def test_many_answers_find_the_decay_and_the_rate():
 
 def test_answers_of_a_coin_prefer_no_decay():
     rng = np.random.default_rng(4)
-    features, labels, _, rate = taught(0.5, 6, seed=3)
-    fit = decay.fit_decay(features * 1e-9, labels, rng.choice([-1.0, 1.0], 6), rate)
+    features, labels, _, rate, _ = taught(0.5, 6, seed=3)
+    fit = decay.fit_decay(features * 1e-9, labels, rng.integers(2, size=6), rate)
     assert fit.tells_nothing
     assert fit.log_likelihood == pytest.approx(fit.without_learning, abs=1e-6)
 
@@ -129,8 +130,8 @@ def test_the_check_reads_what_was_stored(finished):
     assert [(arm.name, len(arm.sessions)) for arm in found.arms] == [("jedi", 2), ("rt", 2)]
     for session in found.sessions:
         steps = list(Participant.objects.get(code=session.code).teachingsteps.order_by("position"))
-        assert [step.p for step in steps] == list(session.p)
-        assert [2 * step.answer - 1 for step in steps] == list(session.answers)
+        assert [step.probabilities for step in steps] == session.probabilities.tolist()
+        assert [step.answer for step in steps] == list(session.answers)
         assert [bool(step.is_correct) for step in steps] == [bool(r) for r in session.right]
         assert session.code in found.fits
 
@@ -155,6 +156,23 @@ def test_the_page_and_its_figures(finished, researcher):
         person.teachingsteps.count() for person in finished.participants.all()
     )
     assert researcher.get(f"{base}nothing.svg").status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_study_of_many_classes_is_checked_by_its_right_answers(researcher):
+    dataset = make_dataset(teaching=12, evaluation=9, classes=("a", "b", "c"))
+    study = make_study(dataset=dataset, arms="jedi,rt")
+    for _ in range(2):
+        Worker(study).go_to("done")
+    base = f"/admin/studies/study/{study.pk}/model/"
+    assert "running accuracy" in researcher.get(base).content.decode()
+    text = researcher.get(f"{base}calibration.csv").content.decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    steps = [step for person in study.participants.all() for step in person.teachingsteps.all()]
+    right = sum(float(row["right"]) * int(row["n"]) for row in rows)
+    assert right == pytest.approx(sum(bool(step.is_correct) for step in steps))
+    expected = sum(step.probabilities[step.example.label] for step in steps)
+    assert sum(float(row["predicted"]) * int(row["n"]) for row in rows) == pytest.approx(expected)
 
 
 @pytest.mark.django_db

@@ -9,9 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.charts.shapes import Circle, Rect, Text
+from analysis.charts.svg import svg
 from datasets.checks.insight import map_of
 from desk.why.content import Words, other_words
-from desk.why.drawings import REACHES, Scale, belief_map, part_bars
+from desk.why.drawings import (
+    REACHES,
+    ManyClasses,
+    Scale,
+    TwoClasses,
+    belief_bar,
+    belief_map,
+    part_bars,
+)
 from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of, standings
 from studies.models import Participant
 from studies.seeds import generator
@@ -260,12 +269,10 @@ def test_the_map_has_a_mark_for_every_image_and_a_ring_around_the_chosen_one():
     layout = {"pool_index": [0, 1, 2, 3], "x": [0, 1, 0.5, 1], "y": [0, 1, 0.5, 0]}
     drawing = belief_map(
         layout,
-        [0.1, 0.9, 0.5, 0.5],
-        [-1, 1, -1, 1],
+        TwoClasses([0.1, 0.9, 0.5, 0.5], [0, 1, 0, 1], Scale(0.5)),
         shown=frozenset({1, 2}),
         chosen=3,
         others={0: "EER", 3: "IMT"},
-        scale=Scale(0.5),
         title="A map",
     )
     marks = [shape for shape in drawing.shapes if shape.style.startswith("belief-")]
@@ -288,10 +295,33 @@ def test_the_map_has_a_mark_for_every_image_and_a_ring_around_the_chosen_one():
 def test_an_image_that_is_not_on_the_map_gets_no_ring():
     layout = {"pool_index": [0], "x": [0.5], "y": [0.5]}
     drawing = belief_map(
-        layout, [0.5, 0.5], [1, 1], shown=frozenset({1}), chosen=1, others={1: "RT"},
-        scale=Scale(0.5), title="A map",
+        layout, TwoClasses([0.5, 0.5], [1, 1], Scale(0.5)), shown=frozenset({1}), chosen=1,
+        others={1: "RT"}, title="A map",
     )  # fmt: skip
     assert [type(shape) for shape in drawing.shapes] == [Rect]
+
+
+def test_a_mark_of_many_classes_shows_what_is_expected_how_surely_and_the_truth():
+    layout = {"pool_index": [0, 1, 2], "x": [0, 1, 0.5], "y": [0, 1, 0.5]}
+    beliefs = [[1.0, 0.0, 0.0], [1 / 3, 1 / 3, 1 / 3], [0.1, 0.2, 0.7]]
+    painter = ManyClasses(beliefs, [0, 0, 1], ["#aa0000", "#00aa00", "#0000aa"])
+    drawing = belief_map(
+        layout, painter, shown=frozenset({2}), chosen=9, others={}, title="A map"
+    )  # fmt: skip
+    sure, open_, seen, truth = drawing.shapes
+    assert (sure.style, sure.strength) == ("#aa0000", 1.0)
+    assert (open_.style, open_.strength) == ("#aa0000", pytest.approx(0.3))
+    assert seen.style == "seen #0000aa"
+    assert 0.3 < seen.strength < 1
+    assert truth.style == "truth #00aa00"
+    assert (truth.x, truth.y) == (seen.x, seen.y)
+    assert 'class="truth" fill="#00aa00"' in svg(drawing)
+
+
+def test_the_bar_of_beliefs_is_as_wide_as_all_of_them_together():
+    bar = belief_bar([0.5, 0.2, 0.3], ["#aa0000", "#00aa00", "#0000aa"], "A bar")
+    assert [part.width / bar.width for part in bar.shapes] == pytest.approx([0.5, 0.2, 0.3])
+    assert bar.shapes[-1].x + bar.shapes[-1].width == pytest.approx(bar.width)
 
 
 @given(pairs=st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=1, max_size=5))
