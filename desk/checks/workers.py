@@ -122,9 +122,7 @@ def consent(facts: StudyFacts) -> Finding:
 def completion(facts: StudyFacts) -> Finding:
     study = facts.study
     if study.prolific_return_url:
-        return fine(
-            "Workers return to Prolific by your link; on Mechanical Turk the last page hands the HIT in."
-        )
+        return fine("Workers return to Prolific by your link.")
     if study.completion_code:
         return fine("Workers get a completion code.")
     return note(

@@ -80,8 +80,8 @@ def links_to(study: Study) -> list[Link]:
             "Mechanical Turk",
             external_question(study),
             "The question of a HIT (ExternalQuestion). Mechanical Turk adds workerId, assignmentId, hitId and "
-            "turkSubmitTo to the link; a preview there starts no session here. The button on the last page hands the "
-            "HIT in, and you approve it on Mechanical Turk.",
+            "turkSubmitTo to the link; a preview there starts no session here. Try a whole session in the sandbox, "
+            "up to submitting the HIT, before you pay anybody.",
             turk_warning(study),
         ),
     ]

@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='study',
             name='mturk_return_url',
-            field=models.CharField(blank=True, help_text="Usually empty: the last page hands the HIT in. Only for workers who took the link out of Mechanical Turk's frame. {workerId}, {assignmentId}, {hitId} and {code} are filled in.", max_length=500, validators=[django.core.validators.RegexValidator('^https?://([^{}]|\\{(workerId|assignmentId|hitId|code)\\})*$', 'Begin the link with https://. Filled in are only: {workerId}, {assignmentId}, {hitId}, {code}.')], verbose_name='return link to Mechanical Turk'),
+            field=models.CharField(blank=True, help_text="Where workers of Mechanical Turk go from the last page. {workerId}, {assignmentId}, {hitId} and {code} are filled in.", max_length=500, validators=[django.core.validators.RegexValidator('^https?://([^{}]|\\{(workerId|assignmentId|hitId|code)\\})*$', 'Begin the link with https://. Filled in are only: {workerId}, {assignmentId}, {hitId}, {code}.')], verbose_name='return link to Mechanical Turk'),
         ),
         migrations.AddField(
             model_name='study',

@@ -71,8 +71,8 @@ class TextSettings(StudySettings):
         "return link to Mechanical Turk",
         max_length=500,
         blank=True,
-        help_text="Usually empty: the last page hands the HIT in. Only for workers who took the link out of Mechanical "
-        "Turk's frame. {workerId}, {assignmentId}, {hitId} and {code} are filled in.",
+        help_text="Where workers of Mechanical Turk go from the last page. {workerId}, {assignmentId}, {hitId} and "
+        "{code} are filled in.",
         validators=[return_link("workerId", "assignmentId", "hitId", "code")],
     )
 
