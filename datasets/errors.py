@@ -47,6 +47,9 @@ class ImportProblem(Exception):
 class BadSource(ImportProblem):
     """The folder or file as a whole cannot be read as a data set."""
 
+    classes: dict[str, int] | None = None
+    """the classes that there are and their sizes, if they are the problem"""
+
 
 class BadArchive(BadSource):
     """The zip is broken, hostile or too large."""
@@ -65,7 +68,7 @@ class DuplicateName(BadSource):
 
 
 class WrongClasses(BadSource):
-    """There are not exactly two classes."""
+    """There are too few classes or too many, or not those that are wanted."""
 
 
 class TooFewImages(BadSource):

@@ -85,6 +85,12 @@ class Import(Job):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    only_classes = models.JSONField(
+        "teach only these classes",
+        default=list,
+        blank=True,
+        help_text="The names of folders or labels, one on each line. Empty: all of them.",
+    )
     evaluation_per_class = models.PositiveIntegerField(
         "evaluation images of each class",
         null=True,

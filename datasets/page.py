@@ -11,6 +11,8 @@ from teaching.ceiling import ceiling_of, ceiling_sentence
 # Images on a contact sheet, for each class.
 SHEET = 24
 MAP_WIDTH, MAP_HEIGHT, MAP_MARGIN = 640, 420, 12
+# The marks of the map: a circle, a square, a triangle and a diamond, in turn.
+SHAPES = 4
 
 
 def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
@@ -18,7 +20,7 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
     keys = dict(
         dataset.examples.filter(split=Example.Split.TEACHING).values_list("pool_index", "key")
     )
-    insight = dataset.insight
+    insight, marks = dataset.insight, marks_of(dataset)
     return {
         "insight": insight,
         "warnings": warnings_about(dataset),
@@ -36,7 +38,8 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
         ],
         "hardest": with_images(insight.get("hardest", []), keys, dataset),
         "ambiguous": with_images(insight.get("ambiguous", []), keys, dataset),
-        "points": map_points(insight.get("map"), keys),
+        "marks": marks,
+        "points": map_points(insight.get("map"), keys, marks),
         "map_size": {"width": MAP_WIDTH, "height": MAP_HEIGHT},
         "confusion": confusion_rows(dataset),
     }
@@ -57,20 +60,38 @@ def contact_sheet(dataset: Dataset, label: int) -> list[str]:
 def with_images(
     rows: list[dict[str, Any]], keys: dict[int | None, str], dataset: Dataset
 ) -> list[dict[str, Any]]:
-    """Examples with what the target concept says of them: its more probable class, and how probable that is."""
+    """Examples with what the target concept says of them: its most probable class, and how probable that is."""
+    told = [(row, *said_of(row)) for row in rows if row["pool_index"] in keys]
     return [
         {
             "key": keys[row["pool_index"]],
             "label": dataset.class_name(row["label"]),
-            "said": dataset.class_name(int(row["probability"] >= 0.5)),
-            "percent": round(100 * max(row["probability"], 1 - row["probability"])),
+            "said": dataset.class_name(said),
+            "percent": round(100 * probability),
         }
-        for row in rows
-        if row["pool_index"] in keys
+        for row, said, probability in told
     ]
 
 
-def map_points(layout: dict[str, Any] | None, keys: dict[int | None, str]) -> list[dict[str, Any]]:
+def said_of(row: dict[str, Any]) -> tuple[int, float]:
+    """The class that the concept says, and how probable it is. Older rows have the probability of class 1 alone."""
+    if "said" in row:
+        return row["said"], row["probability"]
+    p = row["probability"]
+    return int(p >= 0.5), max(p, 1 - p)
+
+
+def marks_of(dataset: Dataset) -> list[dict[str, Any]]:
+    """How each class is drawn on the map, class 0 first."""
+    return [
+        {"name": one.display_name, "colour": one.colour, "shape": one.index % SHAPES}
+        for one in dataset.classes.all()
+    ]
+
+
+def map_points(
+    layout: dict[str, Any] | None, keys: dict[int | None, str], marks: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """The examples as points of the page's map, y upwards."""
     if not layout:
         return []
@@ -79,8 +100,8 @@ def map_points(layout: dict[str, Any] | None, keys: dict[int | None, str]) -> li
         {
             "x": round(MAP_MARGIN + x * (MAP_WIDTH - 2 * MAP_MARGIN), 1),
             "y": round(MAP_MARGIN + (1 - y) * (MAP_HEIGHT - 2 * MAP_MARGIN), 1),
-            "is_positive": label > 0,
             "key": keys.get(index, ""),
+            **marks[label],
         }
         for index, label, x, y in rows
     ]

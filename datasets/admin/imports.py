@@ -1,5 +1,6 @@
 """Importing images in the admin: drop a zip, follow its progress, choose the features."""
 
+from copy import copy
 from typing import Any
 
 from django import forms
@@ -53,6 +54,19 @@ def _starts_as_a_zip(upload: File) -> bool:
     return bool(head == b"PK")
 
 
+class ClassesField(forms.CharField):
+    """Names of classes, one on each line; a name may have commas in it."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "cols": 40})
+
+    def to_python(self, value: Any) -> Any:
+        lines = (line.strip() for line in (value or "").splitlines())
+        return list(dict.fromkeys(line for line in lines if line))
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+
 class RemedyForm(forms.ModelForm):
     """A remedy for the shortcuts of an import."""
 
@@ -76,14 +90,42 @@ class RemedyForm(forms.ModelForm):
 
     @property
     def remedy(self) -> Remedy:
-        return Remedy(**self.cleaned_data)
+        return Remedy(**{name: self.cleaned_data[name] for name in REMEDY_FIELDS})
+
+
+class MeasureForm(RemedyForm):
+    """What can be measured again: some of the classes that were found, or under another remedy."""
+
+    only_classes = forms.MultipleChoiceField(
+        label="Teach only these classes",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="None or all of them: everything is taught.",
+    )
+
+    class Meta:
+        model = Import
+        fields = ["only_classes", *REMEDY_FIELDS]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        found = sorted(self.instance.findings.get("classes", {}).items())
+        choices = [(name, f"{name} ({count})") for name, count in found]
+        self.fields["only_classes"].choices = choices  # type: ignore[attr-defined]
+        if not self.instance.only_classes:
+            self.initial["only_classes"] = [name for name, _ in found]
+
+    @property
+    def classes(self) -> list[str]:
+        chosen, known = self.cleaned_data["only_classes"], self.instance.findings.get("classes", {})
+        return [] if len(chosen) == len(known) else chosen
 
 
 class ImportForm(RemedyForm):
     archive = ZipField(
         label="Images",
-        help_text="A zip with one folder per class, or with a manifest (file,label or file,label,split) "
-        "beside the images, or with precomputed features (.npz or CSV) beside them.",
+        help_text="A zip with a folder for each of 2 to 20 classes, or with a manifest (file,label or "
+        "file,label,split) beside the images, or with precomputed features (.npz or CSV) beside them.",
     )
     extractor = forms.ChoiceField(
         label="Features",
@@ -94,10 +136,18 @@ class ImportForm(RemedyForm):
         ],
     )
 
+    only_classes = ClassesField(
+        label="Teach only these classes",
+        required=False,
+        help_text="The names of folders or labels, one on each line, if not all of them are to be taught. "
+        "You can choose them later, too.",
+    )
+
     class Meta:
         model = Import
         fields = [
             "name",
+            "only_classes",
             "extractor",
             "evaluation_per_class",
             "duplicates",
@@ -116,6 +166,7 @@ class ImportAdmin(PageAdmin):
                 "fields": [
                     "name",
                     "archive",
+                    "only_classes",
                     "extractor",
                     "evaluation_per_class",
                     "duplicates",
@@ -179,7 +230,7 @@ class ImportAdmin(PageAdmin):
             "job": obj,
             "title": f"Import of {obj.name}",
             "subtitle": None,
-            "remedy_form": RemedyForm(instance=obj) if may_try_remedies(obj) else None,
+            "measure_form": MeasureForm(instance=obj) if may_measure_again(obj) else None,
             "trials": trial_table(obj.findings.get("trials", [])),
             "shortcut_rule": RULE,
         }
@@ -212,7 +263,7 @@ class ImportAdmin(PageAdmin):
         )
 
     def order_view(self, request: HttpRequest, pk: int, order: str) -> HttpResponse:
-        """One of the buttons: choose, remedy, cancel, resume, skip."""
+        """One of the buttons: choose, measure, cancel, resume, skip."""
         job = self._visible(request, pk)
         if not self.has_add_permission(request):
             raise PermissionDenied
@@ -220,8 +271,8 @@ class ImportAdmin(PageAdmin):
             match order:
                 case "choose":
                     services.choose_features(job, request.POST.get("extractor", ""))
-                case "remedy":
-                    self._try_remedy(request, job)
+                case "measure":
+                    self._measure_again(request, job)
                 case "cancel":
                     services.cancel(job)
                 case "resume":
@@ -234,10 +285,11 @@ class ImportAdmin(PageAdmin):
             messages.error(request, str(error))
         return HttpResponseRedirect(page_of(job))
 
-    def _try_remedy(self, request: HttpRequest, job: Import) -> None:
-        form = RemedyForm(request.POST, instance=job)
+    def _measure_again(self, request: HttpRequest, job: Import) -> None:
+        # Of an instance of its own: a form writes into it, and what was kept is compared with the wish.
+        form = MeasureForm(request.POST, instance=copy(job))
         if form.is_valid():
-            services.try_remedy(job, form.remedy)
+            services.measure_again(job, form.remedy, form.classes)
             return
         for name, errors in form.errors.items():
             label = form.fields[name].label or name
@@ -264,10 +316,10 @@ class ImportAdmin(PageAdmin):
         return get_object_or_404(self.get_queryset(request), pk=pk)
 
 
-def may_try_remedies(job: Import) -> bool:
-    """While the source is still there and something has been measured."""
+def may_measure_again(job: Import) -> bool:
+    """While the source is still there and it is known which classes it has."""
     is_waiting = job.state in (Import.State.CHOOSING, Import.State.FAILED, Import.State.CANCELLED)
-    return is_waiting and bool(job.findings.get("trials"))
+    return is_waiting and bool(job.findings.get("classes"))
 
 
 def page_of(job: Model) -> str:

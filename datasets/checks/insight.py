@@ -12,6 +12,7 @@ from datasets.errors import plural
 from datasets.extractors.components import principal_components
 from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import likeliest, of_class
 
 from .likeness import Likeness, homophily_by_chance, neighbour_accuracy
 from .shortcuts import CueReport
@@ -25,7 +26,8 @@ VOTERS = 9
 
 # Where the warnings begin.
 TOO_EASY = 0.97
-WEAK = 0.7
+# Of the way from guessing to always right: 70 % of two classes.
+WEAK = 0.4
 FEW_IMAGES = 50
 UNBALANCED = 0.5
 SURELY_WRONG = 0.95
@@ -44,11 +46,14 @@ class Concern:
 
 @dataclass(frozen=True)
 class PoolExample:
-    """An example by its place in the pool, with the out-of-fold probability of the positive class."""
+    """An example by its place in the pool, with what the concept says of it out of fold."""
 
     pool_index: int
     label: int
+    said: int
+    """the class that is most probable"""
     probability: float
+    """how probable that is"""
 
 
 @dataclass(frozen=True)
@@ -81,9 +86,9 @@ class GraphHealth:
 class Insight:
     """Everything on the page, in plain numbers, lists and strings."""
 
-    classes: tuple[str, str]
-    counts: tuple[int, int]
-    """examples of the teaching pool, negative class first"""
+    classes: tuple[str, ...]
+    counts: tuple[int, ...]
+    """examples of the teaching pool, class 0 first"""
     accuracy: dict[str, Any]
     """cross-validated, and what the same folds say about similar images"""
     hardest: list[PoolExample]
@@ -100,7 +105,7 @@ def insight_of(
     accuracy: Accuracy,
     *,
     order: IntArray | None = None,
-    classes: tuple[str, str] = ("negative", "positive"),
+    classes: Sequence[str],
     cues: CueReport | None = None,
 ) -> Insight:
     """What there is to know about a pool.
@@ -109,10 +114,9 @@ def insight_of(
     rows each row of the pool is, if the pool was shuffled since.
     """
     probabilities = accuracy.probabilities if order is None else accuracy.probabilities[order]
-    labels = signs(pool)
     graph = graph_health(pool)
-    counts = (int((labels < 0).sum()), int((labels > 0).sum()))
-    hard = hardest(labels, probabilities)
+    counts = tuple(np.bincount(pool.labels, minlength=len(classes)).tolist())
+    hard = hardest(pool.labels, probabilities)
     summary = {key: value for key, value in asdict(accuracy).items() if key != "probabilities"}
     found = [
         *_warnings_about_examples(counts, classes),
@@ -120,11 +124,11 @@ def insight_of(
         *_warnings_about_graph(graph, accuracy.likeness),
     ]
     return Insight(
-        classes=classes,
+        classes=tuple(classes),
         counts=counts,
         accuracy=summary,
         hardest=hard,
-        ambiguous=most_ambiguous(labels, probabilities),
+        ambiguous=most_ambiguous(pool.labels, probabilities),
         map=map_of(pool),
         graph=graph,
         shortcuts=cues.as_json() if cues else None,
@@ -132,29 +136,31 @@ def insight_of(
     )
 
 
-def signs(pool: Pool) -> FloatArray:
-    """The labels of a pool of two classes as −1 and +1, shape (n,)."""
-    return np.where(pool.labels > 0, 1.0, -1.0)
-
-
-def hardest(labels: FloatArray, probabilities: FloatArray, most: int = SHOWN) -> list[PoolExample]:
-    """The examples that are wrong out of fold, the most confident mistake first."""
-    wrong = np.flatnonzero((probabilities >= 0.5) != (labels > 0))
-    order = np.argsort(-np.abs(probabilities[wrong] - 0.5), kind="stable")
-    return _examples(wrong[order][:most], labels, probabilities)
+def hardest(labels: IntArray, probabilities: FloatArray, most: int = SHOWN) -> list[PoolExample]:
+    """The examples that are wrong out of fold, those furthest from their class first; probabilities (n, k)."""
+    wrong = np.flatnonzero(likeliest(probabilities) != labels)
+    lost = probabilities[wrong].max(axis=1) - of_class(probabilities[wrong], labels[wrong])
+    return _examples(wrong[np.argsort(-lost, kind="stable")][:most], labels, probabilities)
 
 
 def most_ambiguous(
-    labels: FloatArray, probabilities: FloatArray, most: int = SHOWN
+    labels: IntArray, probabilities: FloatArray, most: int = SHOWN
 ) -> list[PoolExample]:
-    """The examples whose probability is nearest to one half."""
-    order = np.argsort(np.abs(probabilities - 0.5), kind="stable")
+    """The examples whose two most probable classes are nearest to each other."""
+    second, first = np.sort(probabilities, axis=1)[:, -2:].T
+    order = np.argsort(first - second, kind="stable")
     return _examples(order[:most], labels, probabilities)
 
 
-def _examples(places: IntArray, labels: FloatArray, probabilities: FloatArray) -> list[PoolExample]:
+def _examples(places: IntArray, labels: IntArray, probabilities: FloatArray) -> list[PoolExample]:
+    said = likeliest(probabilities)
     return [
-        PoolExample(int(place), int(labels[place] > 0), round(float(probabilities[place]), DIGITS))
+        PoolExample(
+            pool_index=int(place),
+            label=int(labels[place]),
+            said=int(said[place]),
+            probability=round(float(probabilities[place].max()), DIGITS),
+        )
         for place in places
     ]
 
@@ -167,7 +173,7 @@ def map_of(pool: Pool) -> Map:
     layouts = {"components": component_layout(pool.features)[:POINTS]}
     if (by_graph := graph_layout(pool)) is not None:
         layouts["graph"] = by_graph[:POINTS]
-    labels = signs(pool)[:POINTS]
+    labels = pool.labels[:POINTS]
     scores = {
         name: neighbour_accuracy(layout, labels, VOTERS).mean if len(set(labels)) > 1 else 0
         for name, layout in layouts.items()
@@ -177,7 +183,7 @@ def map_of(pool: Pool) -> Map:
     return Map(
         method=method,
         pool_index=list(range(len(square))),
-        label=[int(label > 0) for label in labels],
+        label=[int(label) for label in labels],
         x=[round(float(x), DIGITS) for x in square[:, 0]],
         y=[round(float(y), DIGITS) for y in square[:, 1]],
     )
@@ -235,8 +241,8 @@ def graph_health(pool: Pool) -> GraphHealth:
     )
 
 
-def _warnings_about_examples(counts: tuple[int, int], classes: Sequence[str]) -> Iterator[Concern]:
-    fewer, more = sorted(counts)
+def _warnings_about_examples(counts: Sequence[int], classes: Sequence[str]) -> Iterator[Concern]:
+    fewer, more = min(counts), max(counts)
     if fewer < FEW_IMAGES:
         yield Concern(
             "few_images",
@@ -247,12 +253,12 @@ def _warnings_about_examples(counts: tuple[int, int], classes: Sequence[str]) ->
         yield Concern(
             "unbalanced",
             f"The classes are unbalanced: {more} teaching images against {fewer}.",
-            "Add images of the rarer class, or leave out some of the other.",
+            "Add images of the rarest class, or leave out some of the others.",
         )
 
 
 def _warnings_about_accuracy(
-    accuracy: Accuracy, counts: tuple[int, int], hard: Sequence[PoolExample]
+    accuracy: Accuracy, counts: Sequence[int], hard: Sequence[PoolExample]
 ) -> Iterator[Concern]:
     chance = max(counts) / sum(counts)
     interval = f"{percent(accuracy.low)} to {percent(accuracy.high)}"
@@ -263,7 +269,7 @@ def _warnings_about_accuracy(
             f"{percent(accuracy.mean)} of unseen images ({interval}), guessing about {percent(chance)}.",
             "Choose other features, check the labels, or add images.",
         )
-    elif accuracy.mean < WEAK:
+    elif accuracy.mean < 1 / len(counts) + WEAK * (1 - 1 / len(counts)):
         yield Concern(
             "weak",
             f"The target concept is right about only {percent(accuracy.mean)} of unseen images ({interval}).",
@@ -275,11 +281,11 @@ def _warnings_about_accuracy(
             f"This task may be too easy: nearest-neighbour accuracy is {percent(nearest)}.",
             "Choose classes that are harder to tell apart, or expect everybody to learn them.",
         )
-    contradicting = sum(max(one.probability, 1 - one.probability) >= SURELY_WRONG for one in hard)
+    contradicting = sum(one.probability >= SURELY_WRONG for one in hard)
     if contradicting:
         yield Concern(
             "contradicting",
-            f"{contradicting} of the hardest examples look very much like the other class.",
+            f"{contradicting} of the hardest examples look very much like another class.",
             "Look at them: their labels may be wrong.",
         )
 

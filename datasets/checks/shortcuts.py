@@ -160,7 +160,7 @@ def measure_cues(
     """How well cues alone give the class away.
 
     `cues` (n, 28) come from `image_cues`, `originals` has one entry per image (or is None if the
-    files are not known), `labels` (n,) are in {−1, +1}.
+    files are not known), `labels` (n,) are class numbers.
     """
     y = checked_labels(labels, len(cues))
     seen = visible(cues)

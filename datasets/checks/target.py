@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
 
 from datasets.extractors import base
 from datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray
-from teaching.engine.classes import concept_vector
-from teaching.engine.concept import ridge_logistic
+from teaching.engine.classes import likeliest, softmax
+from teaching.engine.concept import losses_of, ridge_logistic
 
 from .likeness import Fold, Likeness, LikenessCount, share
 
@@ -38,25 +37,26 @@ class Accuracy:
     log_loss: float
     folds: tuple[float, ...]
     """the accuracy of each fold"""
-    confusion: tuple[tuple[int, int], tuple[int, int]]
-    """rows are the true class, columns the predicted one, negative class first"""
+    confusion: tuple[tuple[int, ...], ...]
+    """rows are the true class, columns the predicted one, class 0 first"""
     probabilities: FloatArray
-    """(n,): out-of-fold P(+1) of every example"""
+    """(n, k): out of fold, of every example"""
     penalty: float
     """λ per example that all folds together prefer, by log loss: accuracy does not see the length of w*,
-    but the teacher's score does, through log(1 + exp(−y w*ᵀx))"""
+    but the teacher's score does, through log 1/P*_y"""
     log_losses: tuple[float, ...]
     """one per entry of PENALTIES"""
     likeness: Likeness | None = None
     """what the same folds say about similar images, if it was asked for"""
 
     def right(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Which examples the concept gets right out of fold, (n,). A tie answers +1, as everywhere."""
-        return np.asarray((self.probabilities >= 0.5) == (np.asarray(labels) > 0))
+        """Which examples the concept gets right out of fold, (n,)."""
+        numbers = base.checked_labels(labels, len(self.probabilities))
+        return np.asarray(likeliest(self.probabilities) == numbers)
 
     def as_json(self) -> dict[str, Any]:
         """Plain numbers and lists."""
-        return asdict(self) | {"probabilities": [round(float(p), 6) for p in self.probabilities]}
+        return asdict(self) | {"probabilities": self.probabilities.round(6).tolist()}
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "Accuracy":
@@ -125,16 +125,15 @@ def with_bias(features: FloatArray) -> FloatArray:
 
 
 def fit_target(features: FloatArray, labels: npt.ArrayLike, penalty: float) -> FloatArray:
-    """w* of the teaching pool, (d + 1,) with the bias last: logistic regression with a ridge penalty.
+    """W* of the teaching pool, (k, d + 1) with the bias last: multinomial regression with a ridge penalty.
 
-    `features` (n, d) are centred; `labels` (n,) in {−1, +1}. The penalty, λ per example, is the one
-    that an `Accuracy` found best. The bias goes free: a penalty on it would pull the concept towards
-    balanced classes.
+    `features` (n, d) are centred; `labels` (n,) are class numbers. The penalty, λ per example, is the
+    one that an `Accuracy` found best. The bias goes free: a penalty on it would pull the concept
+    towards balanced classes.
     """
     n, d = features.shape
     ridge = np.append(np.full(d, penalty * n), 0.0)
-    found = ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
-    return concept_vector(found)
+    return ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
 
 
 def cross_validated_accuracy(
@@ -188,7 +187,7 @@ def compare(
 
     `descriptions` maps a kind to descriptions (n, …) of the teaching pool.
     """
-    y = np.asarray(labels, dtype=np.float64)
+    y = np.asarray(labels)
     candidates = []
     for name, extractor in EXTRACTORS.items():
         if extractor.kind in descriptions:
@@ -199,16 +198,16 @@ def compare(
     return Comparison(tuple(candidates))
 
 
-def stratified_folds(labels: FloatArray, seed: int, folds: int = FOLDS) -> IntArray:
-    """The fold of each example, shape (n,): every fold has its share of both classes."""
-    smaller = min(int((labels > 0).sum()), int((labels < 0).sum()))
-    if smaller < 2:
+def stratified_folds(labels: IntArray, seed: int, folds: int = FOLDS) -> IntArray:
+    """The fold of each example, shape (n,): every fold has its share of each class."""
+    classes, counts = np.unique(labels, return_counts=True)
+    if counts.min() < 2:
         raise base.BadDescriptions("Cross-validation needs two examples of each class; add images.")
     rng = np.random.default_rng(seed)
     fold = np.empty(len(labels), dtype=np.intp)
-    for label in (-1, 1):
+    for label in classes:
         members = rng.permutation(np.flatnonzero(labels == label))
-        fold[members] = np.arange(len(members)) % min(folds, smaller)
+        fold[members] = np.arange(len(members)) % min(folds, counts.min())
     return fold
 
 
@@ -219,7 +218,7 @@ def _fixed(features: FloatArray) -> FeaturesOfFold:
 def _measured(
     extractor: base.Extractor,
     descriptions: base.Description,
-    labels: FloatArray,
+    labels: npt.NDArray[Any],
     seed: int,
     progress: base.Progress,
     cancelled: base.CancelCheck,
@@ -234,7 +233,7 @@ def _measured(
 
 
 def _cross_validated(
-    labels: FloatArray,
+    labels: IntArray,
     seed: int,
     features_of: FeaturesOfFold,
     progress: base.Progress = base.no_progress,
@@ -242,7 +241,8 @@ def _cross_validated(
 ) -> Accuracy:
     fold = stratified_folds(labels, seed)
     count = int(fold.max()) + 1
-    scores = np.empty((len(PENALTIES), len(labels)))
+    k = int(labels.max()) + 1
+    scores: FloatArray = np.empty((len(PENALTIES), len(labels), k))
     for number in range(count):
         train, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         learned, unseen = features_of(train, held_out)
@@ -254,42 +254,41 @@ def _cross_validated(
     return replace(accuracy, likeness=likeness.total) if likeness else accuracy
 
 
-def _scores(learned: FloatArray, labels: FloatArray, unseen: FloatArray) -> FloatArray:
-    """w*ᵀx of unseen examples by the concept of every penalty, (penalties, m)."""
+def _scores(learned: FloatArray, labels: IntArray, unseen: FloatArray) -> FloatArray:
+    """W*x of unseen examples by the concept of every penalty, (penalties, m, k)."""
     rows = with_bias(unseen)
-    return np.stack([rows @ fit_target(learned, labels, penalty) for penalty in PENALTIES])
+    return np.stack([rows @ fit_target(learned, labels, penalty).T for penalty in PENALTIES])
 
 
-def _accuracy(scores: FloatArray, labels: FloatArray, fold: IntArray) -> Accuracy:
-    """From the out-of-fold scores w*ᵀx of every penalty, (penalties, n).
+def _accuracy(scores: FloatArray, labels: IntArray, fold: IntArray) -> Accuracy:
+    """From the out-of-fold scores W*x of every penalty, (penalties, n, k).
 
     The penalty of a fold is the one that the other folds prefer, so that no example has a say in
     how it is judged itself.
     """
-    losses = np.logaddexp(0, -labels * scores)
-    chosen = np.empty(len(labels))
+    losses = np.stack([losses_of(logits.T, labels) for logits in scores])
+    chosen = np.empty(scores.shape[1:])
     for number in range(int(fold.max()) + 1):
         mine = fold == number
         chosen[mine] = scores[int(losses[:, ~mine].mean(axis=1).argmin()), mine]
-    # A tie answers +1, as everywhere.
-    right = (chosen >= 0) == (labels > 0)
+    said = likeliest(chosen)
+    right = said == labels
     by_penalty = losses.mean(axis=1)
     correct = share(int(right.sum()), len(labels))
     return Accuracy(
         mean=correct.mean,
         low=correct.low,
         high=correct.high,
-        log_loss=float(np.logaddexp(0, -labels * chosen).mean()),
+        log_loss=float(losses_of(chosen.T, labels).mean()),
         folds=tuple(float(right[fold == number].mean()) for number in range(int(fold.max()) + 1)),
-        confusion=_confusion(labels, chosen),
-        probabilities=np.asarray(expit(chosen)),
+        confusion=_confusion(labels, said, scores.shape[-1]),
+        probabilities=softmax(chosen),
         penalty=PENALTIES[int(by_penalty.argmin())],
         log_losses=tuple(float(loss) for loss in by_penalty),
     )
 
 
-def _confusion(labels: FloatArray, scores: FloatArray) -> tuple[tuple[int, int], tuple[int, int]]:
-    def count(true: int, predicted: int) -> int:
-        return int(np.count_nonzero((labels == true) & ((scores >= 0) == (predicted > 0))))
-
-    return (count(-1, -1), count(-1, 1)), (count(1, -1), count(1, 1))
+def _confusion(labels: IntArray, said: IntArray, k: int) -> tuple[tuple[int, ...], ...]:
+    counts = np.zeros((k, k), dtype=np.intp)
+    np.add.at(counts, (labels, said), 1)
+    return tuple(tuple(row) for row in counts.tolist())

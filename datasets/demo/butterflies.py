@@ -1,8 +1,8 @@
-"""Two invented species of butterfly, for a demonstration study that needs no photographs.
+"""Invented species of butterfly, for demonstration studies that need no photographs.
 
-The label is drawn first, then three weak cues that depend on it, then nuisance traits that do
-not. Hue is the salient false lead: both species have exactly the same hues. All traits are
-z-scores; `demo.painting` turns them into a picture.
+The species is drawn first, then the cues that depend on it, then nuisance traits that do not. Hue is
+the salient false lead: all species have exactly the same hues. All traits are z-scores;
+`demo.painting` turns them into a picture.
 """
 
 import io
@@ -16,10 +16,10 @@ from PIL import Image
 from datasets.demo import painting
 from jobs.processes import mapped
 
-SPECIES = {-1: "Varnel", +1: "Osmery"}
-
-CUES = ("tip", "pupil", "band")
-NUISANCES = (
+TRAIT_NAMES = (
+    "tip",
+    "pupil",
+    "band",
     "size",
     "tilt",
     "dots",
@@ -31,12 +31,44 @@ NUISANCES = (
     "body",
     "tails",
     "speckle",
+    "hue",
 )
-TRAIT_NAMES = (*CUES, *NUISANCES, "hue")
 
-# Half the distance between the species in every cue, in standard deviations: one cue alone
-# decides 82 % of specimens, the three together 94 %.
-CUE_SHIFT = 0.9
+
+@dataclass(frozen=True)
+class Species:
+    """Species that belong together: their names, the traits that tell them apart, and where each lies in those."""
+
+    names: tuple[str, ...]
+    cues: tuple[str, ...]
+    centres: tuple[tuple[float, ...], ...]
+    """one row for each species, in standard deviations"""
+
+    @property
+    def nuisances(self) -> tuple[str, ...]:
+        return tuple(name for name in TRAIT_NAMES[:-1] if name not in self.cues)
+
+
+# Half the distance between the two species in every cue: one cue alone decides 82 % of specimens, the three
+# together 94 %.
+TWO_SHIFT = 0.9
+TWO = Species(
+    names=("Varnel", "Osmery"),
+    cues=("tip", "pupil", "band"),
+    centres=((-TWO_SHIFT,) * 3, (TWO_SHIFT,) * 3),
+)
+
+# Every species is high in two of five cues and shares each of them with one other species: no cue alone names a
+# species, and all together decide 92 % of specimens.
+FIVE_SHIFT = 1.25
+FIVE = Species(
+    names=("Ambrin", "Delmot", "Hestry", "Jorvel", "Quillon"),
+    cues=("tip", "pupil", "band", "tails", "scallops"),
+    centres=tuple(
+        tuple(FIVE_SHIFT if (cue - one) % 5 < 2 else -FIVE_SHIFT for cue in range(5))
+        for one in range(5)
+    ),
+)
 
 IMAGE_SIZE = 480
 IMAGE_FORMAT = "JPEG"
@@ -45,29 +77,30 @@ IMAGE_QUALITY = 84
 
 @dataclass(frozen=True)
 class Specimen:
-    """One butterfly: its species (-1 or +1), its traits, and the seed of incidental texture."""
+    """One butterfly: the number of its species, its traits, and the seed of incidental texture."""
 
     label: int
     traits: tuple[float, ...]
+    """in the order of TRAIT_NAMES"""
     grain: int
 
     def named_traits(self) -> dict[str, float]:
         return dict(zip(TRAIT_NAMES, self.traits, strict=True))
 
 
-def draw_specimens(count: int, seed: int) -> list[Specimen]:
-    """Draw `count` specimens, half of each species, in random order."""
-    if count < 0 or count % 2:
-        raise ValueError(f"count must be even to balance two species, not {count}")
+def draw_specimens(count: int, seed: int, species: Species = TWO) -> list[Specimen]:
+    """Draw `count` specimens, equally many of each species, in random order."""
+    k = len(species.names)
+    if count < 0 or count % k:
+        raise ValueError(f"count must be a multiple of {k} to balance {k} species, not {count}")
     rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.repeat([-1, 1], count // 2))
-    traits = np.column_stack(
-        [
-            CUE_SHIFT * labels[:, None] + rng.standard_normal((count, len(CUES))),
-            rng.standard_normal((count, len(NUISANCES))),
-            _balanced_hues(labels, rng),
-        ]
-    )
+    labels = rng.permutation(np.repeat(np.arange(k), count // k))
+    noise = rng.standard_normal((count, len(species.cues)))
+    drawn = dict(zip(species.cues, (np.array(species.centres)[labels] + noise).T, strict=True))
+    nuisances = rng.standard_normal((count, len(species.nuisances)))
+    drawn |= dict(zip(species.nuisances, nuisances.T, strict=True))
+    drawn["hue"] = _balanced_hues(labels, k, rng)
+    traits = np.column_stack([drawn[name] for name in TRAIT_NAMES])
     grains = rng.integers(2**32, size=count)
     return [
         Specimen(int(label), tuple(row), int(grain))
@@ -76,13 +109,13 @@ def draw_specimens(count: int, seed: int) -> list[Specimen]:
 
 
 def draw_collection(
-    seed: int, teaching: int = 240, evaluation: int = 160
+    seed: int, teaching: int = 240, evaluation: int = 160, species: Species = TWO
 ) -> tuple[list[Specimen], list[Specimen]]:
     """Draw the teaching and the evaluation specimens, each balanced in species and hue."""
     teaching_seed, evaluation_seed = np.random.SeedSequence(seed).generate_state(2)
     return (
-        draw_specimens(teaching, int(teaching_seed)),
-        draw_specimens(evaluation, int(evaluation_seed)),
+        draw_specimens(teaching, int(teaching_seed), species),
+        draw_specimens(evaluation, int(evaluation_seed), species),
     )
 
 
@@ -119,12 +152,14 @@ def _encoded_image(specimen: Specimen) -> bytes:
     return encode(render(specimen))
 
 
-def _balanced_hues(labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _balanced_hues(
+    labels: NDArray[np.int64], k: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Give every species the same evenly spaced hues, of unit variance, each in its own order."""
-    per_species = labels.size // 2
+    per_species = labels.size // k
     steps = (np.arange(per_species) + 0.5) / max(per_species, 1)
     levels = (2 * steps - 1) * np.sqrt(3)
     hues = np.empty(labels.size)
-    for label in SPECIES:
+    for label in range(k):
         hues[labels == label] = rng.permutation(levels)
     return hues

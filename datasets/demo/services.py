@@ -1,30 +1,46 @@
-"""The demo study: two species of butterfly, drawn and loaded once."""
+"""The demo studies: species of butterfly, drawn and loaded once."""
 
-from studies.demo_texts import CONSENT, WELCOME
+from dataclasses import dataclass
+
+from studies.demo_texts import consent_to, welcome_to
 from studies.models import Dataset, Study
 
-SLUG = "demo"
+
+@dataclass(frozen=True)
+class Demo:
+    """A study that anybody can try, by the name of its collection."""
+
+    slug: str
+    title: str
+    number: str
 
 
-def load_demo() -> Study:
-    """The demo study, made on the first call and left alone ever after."""
-    existing = Study.objects.filter(slug=SLUG).first()
-    return existing or _make_demo()
+DEMOS = {
+    "two": Demo("demo", "Two butterflies", "two"),
+    "five": Demo("demo-five", "Five butterflies", "five"),
+}
 
 
-def _make_demo() -> Study:
+def load_demo(name: str = "two") -> Study:
+    """A demo study, made on the first call and left alone ever after."""
+    existing = Study.objects.filter(slug=DEMOS[name].slug).first()
+    return existing or _make_demo(name)
+
+
+def _make_demo(name: str) -> Study:
     # Drawing needs what no later start does: it is loaded for the first one only.
-    from .collection import NAME, SEED, make_dataset
+    from .collection import COLLECTIONS, make_dataset
 
-    dataset = Dataset.objects.filter(name=NAME).first() or make_dataset()
+    demo, collection = DEMOS[name], COLLECTIONS[name]
+    dataset = Dataset.objects.filter(name=collection.name).first() or make_dataset(collection)
     study = Study(
-        slug=SLUG,
-        title="Two butterflies",
+        slug=demo.slug,
+        title=demo.title,
         dataset=dataset,
         state=Study.State.OPEN,
-        seed=SEED,
-        welcome=WELCOME,
-        consent=CONSENT,
+        seed=collection.seed,
+        welcome=welcome_to(demo.number),
+        consent=consent_to(demo.number),
         completion_code="BUTTERFLY",
     )
     study.full_clean()

@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from teaching.engine.arrays import FloatArray
+from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import class_numbers
+from teaching.engine.errors import BadPool
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
@@ -93,7 +95,7 @@ class Extractor(Describer):
 
     @abstractmethod
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> Fitted:
-        """Learn from the teaching pool: descriptions (n, …) and labels (n,) in {−1, +1}."""
+        """Learn from the teaching pool: descriptions (n, …) and class numbers (n,)."""
 
 
 def square_canvas(image: ImageLike, side: int) -> ByteArray:
@@ -107,14 +109,14 @@ def square_canvas(image: ImageLike, side: int) -> ByteArray:
     return np.asarray(small, dtype=np.uint8)
 
 
-def checked_labels(labels: npt.ArrayLike, n: int) -> FloatArray:
-    """Labels (n,) in {−1, +1} with both classes."""
-    y = np.asarray(labels, dtype=np.float64)
-    if y.shape != (n,) or not np.isin(y, (-1.0, 1.0)).all():
-        raise BadDescriptions(f"{n} descriptions need {n} labels, each −1 or +1.")
-    if len(np.unique(y)) < 2:
+def checked_labels(labels: npt.ArrayLike, n: int) -> IntArray:
+    """Labels as class numbers 0 … k−1 (n,), every class with an example; −1 and +1 are two classes as well."""
+    if len(np.unique(np.asarray(labels))) < 2:
         raise BadDescriptions("All examples are of one class; there is nothing to tell apart.")
-    return y
+    try:
+        return class_numbers(labels, n)[0]
+    except BadPool as error:
+        raise BadDescriptions(str(error)) from error
 
 
 def normalised(rows: FloatArray) -> FloatArray:

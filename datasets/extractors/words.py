@@ -3,6 +3,7 @@
 import math
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,8 +126,8 @@ def inverse_document_frequency(counts: Float32Array) -> FloatArray:
     return np.asarray(np.log((1 + len(counts)) / (1 + present)) + 1)
 
 
-def analysis_of_variance(columns: npt.NDArray[np.floating], labels: FloatArray) -> FloatArray:
-    """F of each column of (n, c): variance between the two classes over variance within; (c,).
+def analysis_of_variance(columns: npt.NDArray[np.floating], labels: npt.NDArray[Any]) -> FloatArray:
+    """F of each column of (n, c): variance between the classes over variance within; (c,).
 
     A column that does not vary within the classes tells them apart perfectly or not at all.
     """
@@ -136,12 +137,12 @@ def analysis_of_variance(columns: npt.NDArray[np.floating], labels: FloatArray) 
     return scores
 
 
-def _variance_ratio(columns: FloatArray, labels: FloatArray) -> FloatArray:
-    classes = [columns[labels == label] for label in (-1, 1)]
+def _variance_ratio(columns: FloatArray, labels: npt.NDArray[Any]) -> FloatArray:
+    classes = [columns[labels == label] for label in np.unique(labels)]
     overall = columns.mean(axis=0)
     between = sum(len(rows) * (rows.mean(axis=0) - overall) ** 2 for rows in classes)
     within = sum(((rows - rows.mean(axis=0)) ** 2).sum(axis=0) for rows in classes)
-    freedom = max(len(columns) - 2, 1)
+    freedom = max(len(columns) - len(classes), 1) / max(len(classes) - 1, 1)
     noise = 1e-12 * np.maximum((columns**2).sum(axis=0), np.finfo(float).tiny)
     return np.asarray(np.where(between > noise, between * freedom / np.maximum(within, noise), 0.0))
 

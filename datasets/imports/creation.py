@@ -53,7 +53,7 @@ class Draft:
     evaluation_features: NDArray[np.float64] | None = None
     """one row per evaluation image, in the same coordinates; for learners that are simulated"""
     target: NDArray[np.float64] | None = None
-    """w* (d + 1,), the bias last, for a constant of one; the pool's own if left out"""
+    """W* (k, d + 1), the bias last, for a constant of one; the pool's own if left out"""
     extractor: str = ""
     duplicates: int | None = None
     """how many groups of duplicates were found, if anybody looked"""
@@ -127,8 +127,8 @@ class Frame:
         return np.column_stack([features - self.centre, np.full(len(features), self.constant)])
 
     def target(self, concept: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A concept for a constant of one, as one for this constant: margins stay."""
-        return np.append(concept[:-1], concept[-1] / self.constant)
+        """A concept (k, d + 1) for a constant of one, as one for this constant: what it says stays."""
+        return np.column_stack([concept[:, :-1], concept[:, -1] / self.constant])
 
 
 def _examples(

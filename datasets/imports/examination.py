@@ -47,7 +47,8 @@ class Examined:
         return [self.images[place] for place in self.split.evaluation]
 
     def label(self, image: Prepared) -> int:
-        return 1 if image.label == self.source.classes[1] else -1
+        """The number of its class."""
+        return self.source.classes.index(image.label)
 
     @property
     def labels(self) -> list[int]:
@@ -72,7 +73,7 @@ def examine(job: Import, watch: Watch) -> Examined:
     )
     watch.note(f"{len(duplicates)} groups of duplicates")
     split = split_images(job, plain, source.has_split, duplicates)
-    labels = [1 if plain[place].label == source.classes[1] else -1 for place in split.teaching]
+    labels = [source.classes.index(plain[place].label) for place in split.teaching]
     measured = []
     for images, remedy, part in zip(
         versions, remedies, parts(PREPARED, MEASURED, len(remedies)), strict=True
@@ -113,8 +114,10 @@ def opened_source(job: Import) -> Source:
     """An upload is stored under a name that we chose; a problem with it names the researcher's file."""
     path = Path(job.source)
     try:
-        return open_source(path, job.folder)
+        return open_source(path, job.folder, job.only_classes)
     except BadSource as problem:
+        if problem.classes:
+            job.report(findings=job.findings | {"classes": problem.classes})
         if problem.file != path.name or not job.file_name:
             raise
         raise type(problem)(

@@ -30,6 +30,7 @@ def findings_of(examined: Examined) -> dict[str, Any]:
         "counts": counts,
         "remedy": str(examined.remedy),
         "samples": samples_of(examined),
+        "classes": examined.source.found,
         "notes": list(examined.source.notes),
         "duplicates": [[names[place] for place in group] for group in examined.duplicates],
         "warnings": warnings_of(examined),

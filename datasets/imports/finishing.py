@@ -85,7 +85,7 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
 
 def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
-    labels = [1 if image.label else -1 for image in draft.teaching]
+    labels = [image.label for image in draft.teaching]
     accuracy = accuracy_of_features(draft.features, labels, with_likeness=True)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
     return partial(_insight, draft, accuracy, measure_cues(cues, None, labels), {})
@@ -99,10 +99,9 @@ def _insight(
     pool: Pool,
     order: NDArray[np.intp],
 ) -> dict[str, Any]:
-    classes = (draft.classes[0], draft.classes[1])
-    found = insight_of(pool, accuracy, order=order, classes=classes, cues=cues)
+    found = insight_of(pool, accuracy, order=order, classes=draft.classes, cues=cues)
     return asdict(found) | {"duplicates": draft.duplicates} | remedy
 
 
 def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:
-    return [LabelledImage(image.file, int(examined.label(image) > 0)) for image in images]
+    return [LabelledImage(image.file, examined.label(image)) for image in images]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,11 +68,15 @@ def choose_features(job: Import, extractor: str) -> None:
     job.enqueue()
 
 
-def try_remedy(job: Import, remedy: Remedy) -> None:
-    """Measures again under another remedy, or under none; then the researcher chooses, as before."""
+def measure_again(job: Import, remedy: Remedy, classes: Sequence[str]) -> None:
+    """Measures under another remedy, or with other classes; then the researcher chooses, as before."""
     waiting = Import.objects.filter(state=Import.State.CHOOSING) | Import.objects.stopped()
-    if not _put_in_line(waiting, job, problem="", **remedy.as_json()):
-        raise WrongState("A remedy can be tried while the import waits for your choice.")
+    wish = remedy.as_json() | {"only_classes": list(classes)}
+    if job.only_classes != wish["only_classes"]:
+        # Numbers of other classes are no comparison.
+        wish["findings"] = job.findings | {"trials": []}
+    if not _put_in_line(waiting, job, problem="", **wish):
+        raise WrongState("The import can be measured again while it waits for your choice.")
     job.enqueue()
 
 

@@ -11,7 +11,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,14 @@ from datasets.imports.split import Side
 from datasets.pictures.encoding import MOST_BYTES
 
 from ..errors import BadFeatures, BadManifest, BadSource, WrongClasses, shown
-from .classes import HOW_TO_LABEL, agreed_numbers, check_classes, in_order
+from .classes import (
+    FEWEST_CLASSES,
+    HOW_TO_LABEL,
+    agreed_numbers,
+    check_classes,
+    check_wanted,
+    in_order,
+)
 from .features import (
     Features,
     is_features,
@@ -65,8 +73,10 @@ class Source:
     """Everything that was found, in the order of the images' names."""
 
     images: tuple[SourceImage, ...]
-    classes: tuple[str, str]
-    """by name; the first counts as −1. Numbers in precomputed features come in their own order."""
+    classes: tuple[str, ...]
+    """by name, class 0 first. Numbers in precomputed features come in their own order."""
+    found: dict[str, int]
+    """every class that there is, also those that are not taught, with the number of its images"""
     features: NDArray[np.float64] | None
     """(n, d), row i belongs to images[i]; None unless they came with the images"""
     has_split: bool
@@ -74,9 +84,10 @@ class Source:
     """what was ignored, in words for the researcher"""
 
 
-def open_source(path: Path, workdir: Path) -> Source:
+def open_source(path: Path, workdir: Path, only: Sequence[str] = ()) -> Source:
     """Recognises a folder or a zip, or raises an `ImportProblem` that says what to do.
 
+    only: the classes that are wanted; all if empty.
     workdir: an existing folder of our own. Precomputed features in a zip are unpacked into it
     under a name that we chose; nothing else is written anywhere.
     """
@@ -85,18 +96,33 @@ def open_source(path: Path, workdir: Path) -> Source:
     tables = recognised_tables(files, Names(names), workdir)
     rows = _rows(path, names, tables)
     numbers = agreed_numbers(tables.features, rows) if tables.features else {}
-    chosen = _chosen(rows, tables.features)
+    usable = _usable(rows, tables.features)
+    found = Counter(rows[name].label for name in usable)
+    chosen = [name for name in usable if not only or rows[name].label in only]
     counts = Counter(rows[name].label for name in chosen)
-    check_classes(counts, path.name)
+    with naming(found):
+        check_wanted(only, found, path.name)
+        check_classes(counts, path.name)
     return Source(
         images=tuple(
             SourceImage(name, rows[name].label, rows[name].side, files[name]) for name in chosen
         ),
         classes=in_order(counts, numbers),
+        found=dict(found),
         features=_features_of(chosen, tables.features),
         has_split=all(rows[name].side for name in chosen),
-        notes=(*tables.notes, *_notes(files, names, chosen)),
+        notes=(*tables.notes, *_notes(files, names, usable)),
     )
+
+
+@contextmanager
+def naming(found: Mapping[str, int]) -> Iterator[None]:
+    """A problem with the classes knows which there are, so that somebody can choose among them."""
+    try:
+        yield
+    except BadSource as problem:
+        problem.classes = dict(found)
+        raise
 
 
 def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, ManifestRow]:
@@ -104,7 +130,7 @@ def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, ManifestRow
     if tables.manifest is not None:
         return tables.manifest
     folders = rows_from_folders(names)
-    if tables.features and len({row.label for row in folders.values()}) != 2:
+    if tables.features and not _are_classes(folders, tables.features):
         # The folders are not the classes, so the features alone name them.
         labelled = zip(tables.features.names, tables.features.labels, strict=True)
         return {name: ManifestRow(label, None) for name, label in labelled}
@@ -113,7 +139,13 @@ def _rows(path: Path, names: list[str], tables: Tables) -> dict[str, ManifestRow
     return folders
 
 
-def _chosen(rows: dict[str, ManifestRow], features: Features | None) -> list[str]:
+def _are_classes(folders: dict[str, ManifestRow], features: Features) -> bool:
+    """Two folders are classes, whatever the features say; more are if the features have as many."""
+    count = len({row.label for row in folders.values()})
+    return count == FEWEST_CLASSES or (count > 1 and count == len(set(features.labels)))
+
+
+def _usable(rows: dict[str, ManifestRow], features: Features | None) -> list[str]:
     """The images that everything is known about, by name."""
     return sorted(rows if features is None else set(rows) & set(features.names))
 

@@ -1,46 +1,60 @@
-"""Exactly two classes, large enough, with the same names everywhere."""
+"""Two to twenty classes, large enough, with the same names everywhere."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..errors import BadFeatures, BadName, TooFewImages, WrongClasses, listed, shown
 from .features import Features
 from .manifest import ManifestRow
 
+FEWEST_CLASSES, MOST_CLASSES = 2, 20
 # Up to half of them are for the evaluation, and the rest is cross-validated in five folds.
 LEAST_PER_CLASS = 20
 LONGEST_CLASS_NAME = 60
 HOW_TO_LABEL = (
-    "Make one folder for each of the two classes, or put a CSV with the columns "
-    "file,label beside the images."
+    "Make one folder for each class, or put a CSV with the columns file,label beside the images."
 )
-MERGE = "Remove or merge classes until two folders or two labels are left."
+TEACH_ONLY = "Say which of them to teach, or merge some of them."
 
 
 def check_classes(counts: Mapping[str, int], source: str) -> None:
-    """Refuses anything but two classes with names for people and enough images each.
+    """Refuses anything but a few classes with names for people and enough images each.
 
     Call it again when bad images have been skipped.
     """
-    found = sorted(counts)
-    if len(found) != 2:
-        names = listed([f"“{shown(label)}” ({counts[label]})" for label in found]) or "none"
+    if not FEWEST_CLASSES <= len(counts) <= MOST_CLASSES:
         raise WrongClasses(
             file=source,
-            reason=f"There must be exactly two classes; found {len(found)}: {names}.",
-            remedy=HOW_TO_LABEL if len(found) < 2 else MERGE,
+            reason=f"There must be {FEWEST_CLASSES} to {MOST_CLASSES} classes; "
+            f"found {len(counts)}: {in_words(counts)}.",
+            remedy=HOW_TO_LABEL if len(counts) < FEWEST_CLASSES else TEACH_ONLY,
         )
-    for label in found:
+    for label in sorted(counts):
         _check_class_name(label)
     small = [f"“{label}” has {n}" for label, n in sorted(counts.items()) if n < LEAST_PER_CLASS]
     if small:
         raise TooFewImages(
             file=source,
             reason=f"Each class needs at least {LEAST_PER_CLASS} images; {' and '.join(small)}.",
-            remedy=f"Add images until both classes have {LEAST_PER_CLASS}; 100 of each are enough for a typical study.",
+            remedy="Add images, or teach the other classes only; 100 of each are enough for a typical study.",
         )
+
+
+def check_wanted(wanted: Sequence[str], counts: Mapping[str, int], source: str) -> None:
+    """Refuses to teach classes that are not there."""
+    unknown = [name for name in wanted if name not in counts]
+    if unknown:
+        raise WrongClasses(
+            file=source,
+            reason=f"There is no class called “{shown(unknown[0])}”; found {in_words(counts)}.",
+            remedy="Write the names of the classes as the folders or labels do.",
+        )
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    return listed([f"“{shown(label)}” ({counts[label]})" for label in sorted(counts)]) or "none"
 
 
 def _check_class_name(label: str) -> None:
@@ -54,10 +68,9 @@ def _check_class_name(label: str) -> None:
         )
 
 
-def in_order(counts: Mapping[str, int], numbers: Mapping[str, float]) -> tuple[str, str]:
-    """The class that counts as −1 and the one that counts as +1."""
-    first, second = sorted(counts, key=lambda label: (numbers.get(label, 0.0), label))
-    return first, second
+def in_order(counts: Mapping[str, int], numbers: Mapping[str, float]) -> tuple[str, ...]:
+    """The classes in the order of their numbers: by the number in the features, then by name."""
+    return tuple(sorted(counts, key=lambda label: (numbers.get(label, 0.0), label)))
 
 
 def agreed_numbers(features: Features, rows: Mapping[str, ManifestRow]) -> dict[str, float]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from analysis.charts.words import duration as in_minutes
 from desk.quality.flags import PACE_SHARE
-from studies.demo_texts import CONSENT as DEMO_CONSENT
+from studies.demo_texts import CONSENTS as DEMO_CONSENTS
 from studies.models import Study
 from studies.models.versions import tidy
 from studies.summary import counted, misfit
@@ -107,7 +107,7 @@ def money(study: Study, amount: float) -> str:
 
 def consent(facts: StudyFacts) -> Finding:
     text, field = tidy(facts.study.consent), facts.setting("consent", "Consent text")
-    if tidy(DEMO_CONSENT).partition("\n")[0] in text:
+    if any(tidy(demo).partition("\n")[0] in text for demo in DEMO_CONSENTS):
         return question("The consent text is still the demo’s. Write your own.", field)
     words = len(text.split())
     if words < SHORTEST_CONSENT:

@@ -93,6 +93,28 @@ def csv_files(per_class=PER_CLASS):
     return files | {"features.csv": table(rows)}
 
 
+FIVE = ("ant", "bee", "cicada_x", "dragonfly", "earwig")
+
+
+def five_files(per_class=PER_CLASS):
+    """Five classes of plain pictures, all different, and features that tell them apart."""
+    rng = np.random.default_rng(4)
+    names = [f"{label}/{number:03}.png" for label in FIVE for number in range(per_class)]
+    files = {
+        name: encoded(Image.fromarray(rng.integers(0, 256, (64, 64, 3), dtype=np.uint8)))
+        for name in names
+    }
+    X = 2 * np.eye(5)[[FIVE.index(label_of(name)) for name in names]]
+    content = io.BytesIO()
+    np.savez(
+        content,
+        X=X + rng.normal(size=X.shape),
+        y=np.array([label_of(name) for name in names]),
+        ids=np.array(names),
+    )
+    return files | {"features.npz": content.getvalue()}
+
+
 def table(rows):
     file = io.StringIO()
     csv.writer(file).writerows(rows)

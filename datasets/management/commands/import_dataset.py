@@ -32,6 +32,13 @@ class Command(BaseCommand):
             help=f"{Import.BEST} (the default: the most accurate that read no shortcut), "
             f"or one of {', '.join(EXTRACTORS)}",
         )
+        parser.add_argument(
+            "--classes",
+            nargs="+",
+            default=[],
+            metavar="NAME",
+            help="teach only these folders or labels (default: all)",
+        )
         parser.add_argument("--evaluation-per-class", type=int, metavar="N")
         parser.add_argument(
             "--duplicates",
@@ -52,6 +59,7 @@ class Command(BaseCommand):
             source=str(options["path"].resolve()),
             file_name=options["path"].name[:200],
             extractor=options["features"],
+            only_classes=options["classes"],
             duplicates=options["duplicates"],
             skips_bad_images=options["skip_bad"],
             evaluation_per_class=options["evaluation_per_class"],

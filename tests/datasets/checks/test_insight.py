@@ -32,7 +32,13 @@ def classes(n=120, distance=2.0, seed=0, share=0.5, d=4):
 
 def found_in(features, labels, **more):
     accuracy = accuracy_of_features(features, labels, with_likeness=True)
-    return insight_of(Pool(features, labels), accuracy, **more)
+    names = [f"class {number}" for number in range(accuracy.probabilities.shape[1])]
+    return insight_of(Pool(features, labels), accuracy, **{"classes": names} | more)
+
+
+def of_two(*p):
+    """The probabilities of both classes from that of class 1."""
+    return np.column_stack([1 - np.array(p), p])
 
 
 def codes(found):
@@ -40,18 +46,26 @@ def codes(found):
 
 
 def test_the_hardest_are_wrong_and_surest_first():
-    labels = np.array([1.0, 1, -1, -1, 1, -1])
-    probabilities = np.array([0.1, 0.9, 0.8, 0.2, 0.45, 0.99])
+    labels = np.array([1, 1, 0, 0, 1, 0])
+    probabilities = of_two(0.1, 0.9, 0.8, 0.2, 0.45, 0.99)
     found = hardest(labels, probabilities)
     assert [example.pool_index for example in found] == [5, 0, 2, 4]
-    assert found[0].probability == 0.99
-    assert found[0].label == 0
+    assert (found[0].label, found[0].said, found[0].probability) == (0, 1, 0.99)
+    assert (found[1].label, found[1].said, found[1].probability) == (1, 0, 0.9)
     assert [example.pool_index for example in hardest(labels, probabilities, 1)] == [5]
 
 
+def test_of_many_classes_the_hardest_are_furthest_from_their_own():
+    probabilities = np.array([[0.5, 0.4, 0.1], [0.1, 0.5, 0.4], [0.2, 0.3, 0.5], [0.45, 0.1, 0.45]])
+    found = hardest(np.array([1, 0, 2, 0]), probabilities)
+    assert [(one.pool_index, one.said) for one in found] == [(1, 1), (0, 0), (3, 2)]
+    unsure = most_ambiguous(np.array([1, 0, 2, 0]), probabilities, 2)
+    assert [one.pool_index for one in unsure] == [3, 0]
+
+
 def test_the_most_ambiguous_are_nearest_to_one_half():
-    probabilities = np.array([0.1, 0.52, 0.8, 0.45, 0.5])
-    found = most_ambiguous(np.array([1.0, -1, 1, -1, 1]), probabilities, 3)
+    probabilities = of_two(0.1, 0.52, 0.8, 0.45, 0.5)
+    found = most_ambiguous(np.array([1, 0, 1, 0, 1]), probabilities, 3)
     assert [example.pool_index for example in found] == [4, 1, 3]
 
 
@@ -59,12 +73,14 @@ def test_a_shuffled_pool_keeps_its_probabilities():
     features, labels = classes()
     accuracy = accuracy_of_features(features, labels)
     order = np.random.default_rng(5).permutation(len(labels))
-    found = insight_of(Pool(features[order], labels[order]), accuracy, order=order)
+    pool = Pool(features[order], labels[order])
+    found = insight_of(pool, accuracy, order=order, classes=["a", "b"])
     for example in [*found.hardest, *found.ambiguous]:
         place = order[example.pool_index]
         assert example.label == int(labels[place] > 0)
-        assert example.probability == pytest.approx(accuracy.probabilities[place], abs=1e-4)
-    assert all((example.probability >= 0.5) != (example.label > 0) for example in found.hardest)
+        expected = accuracy.probabilities[place, example.said]
+        assert example.probability == pytest.approx(expected, abs=1e-4)
+    assert all(example.said != example.label for example in found.hardest)
 
 
 def test_the_graph_says_how_many_neighbours_there_are():
@@ -180,6 +196,19 @@ def test_labels_that_are_surely_wrong_are_pointed_out():
     found = found_in(features, labels)
     assert found.hardest[0].pool_index == 7
     assert "contradicting" in codes(found)
+
+
+def test_five_classes_have_a_page():
+    rng = np.random.default_rng(0)
+    labels = rng.permutation(np.repeat(np.arange(5), [60, 60, 60, 60, 20]))
+    features = rng.normal(size=(260, 6))
+    features[np.arange(260), labels] += 3
+    found = found_in(features - features.mean(axis=0), labels, classes=[*"abcde"])
+    assert found.counts == (60, 60, 60, 60, 20)
+    assert codes(found) <= {"few_images", "unbalanced", "contradicting"}
+    assert set(found.map.label) == {0, 1, 2, 3, 4}
+    assert np.sum(found.accuracy["confusion"], axis=1).tolist() == [60, 60, 60, 60, 20]
+    assert found.graph.homophily_by_chance == pytest.approx((4 * 60**2 + 20**2) / 260**2, abs=1e-4)
 
 
 def test_the_page_is_plain_json():

@@ -19,7 +19,7 @@ from datasets.extractors.base import Extractor, Fitted
 from datasets.extractors.registry import EXTRACTORS
 from datasets.extractors.words import analysis_of_variance
 
-POOLS, N, HELD_OUT = 16, 100, 200
+POOLS, N, HELD_OUT = 16, 120, 240
 # Three standard errors of a share of N, averaged over the pools.
 LUCK = 3 * 0.5 / math.sqrt(N * POOLS)
 
@@ -44,29 +44,29 @@ class Peeking(Extractor):
         return Columns(np.argsort(-analysis_of_variance(descriptions, np.asarray(labels)))[:5])
 
 
-def dealt(seed):
+def dealt(seed, k=2):
     """Noise and labels that have nothing to do with it; the last HELD_OUT rows are an evaluation set."""
     noise = np.random.default_rng(seed).normal(size=(N + HELD_OUT, 300))
-    return noise, np.tile([-1.0, 1.0], (N + HELD_OUT) // 2)
+    return noise, np.tile(np.arange(k), (N + HELD_OUT) // k)
 
 
-def numbers_of(seed):
-    """Everything that a page says about one pool, as a lead over chance."""
-    noise, labels = dealt(seed)
+def numbers_of(seed, k):
+    """Everything that a page says about one pool of k classes, as a lead over chance."""
+    noise, labels = dealt(seed, k)
     pool, y = noise[:N], labels[:N]
     accuracy = cross_validated_accuracy(Peeking(), pool, y)
     cues = measure_cues(np.random.default_rng(seed + 99).normal(size=(N, 28)), None, y)
     features = Peeking().fit(pool, y)
     concept = fit_target(features.transform(pool), y, accuracy.penalty)
-    answers = with_bias(features.transform(noise[N:])) @ concept
+    answers = with_bias(features.transform(noise[N:])) @ concept.T
     return {
-        "concept": accuracy.mean - 0.5,
-        "neighbours": accuracy.likeness.neighbours.mean - 0.5,
-        "homophily": accuracy.likeness.homophily - 0.5,
-        "confusion": sum(accuracy.confusion[c][c] for c in range(2)) / N - 0.5,
-        "ceiling": np.mean((answers >= 0) == (labels[N:] > 0)) - 0.5,
-        "all cues": cues.together.mean - 0.5,
-        "cues": np.mean([cue.mean for cue in cues.each]) - 0.5,
+        "concept": accuracy.mean - 1 / k,
+        "neighbours": accuracy.likeness.neighbours.mean - 1 / k,
+        "homophily": accuracy.likeness.homophily - 1 / k,
+        "confusion": sum(accuracy.confusion[c][c] for c in range(k)) / N - 1 / k,
+        "ceiling": np.mean(answers.argmax(axis=1) == labels[N:]) - 1 / k,
+        "all cues": cues.together.mean - 1 / k,
+        "cues": np.mean([cue.mean for cue in cues.each]) - 1 / k,
         # In standard errors, turned into a share's.
         "reading": mantel_haenszel(accuracy.right(y), cues.right["together"], y)
         * 0.5
@@ -74,8 +74,9 @@ def numbers_of(seed):
     }
 
 
-def test_every_number_is_at_chance_even_when_labels_choose_the_features():
-    pools = [numbers_of(seed) for seed in range(POOLS)]
+@pytest.mark.parametrize("k", [2, 4])
+def test_every_number_is_at_chance_even_when_labels_choose_the_features(k):
+    pools = [numbers_of(seed, k) for seed in range(POOLS)]
     for name in pools[0]:
         assert abs(np.mean([pool[name] for pool in pools])) < LUCK, name
 

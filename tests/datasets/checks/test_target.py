@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from datasets.checks.target import (
     PENALTIES,
@@ -18,7 +17,7 @@ from datasets.checks.target import (
 )
 from datasets.extractors import weights
 from datasets.extractors.base import BadDescriptions, Cancelled
-from teaching.engine.classes import concept_vector
+from teaching.engine.classes import concept_vector, softmax
 from teaching.engine.concept import ridge_logistic
 
 
@@ -49,8 +48,9 @@ def test_a_free_bias_is_not_penalised(shape):
 def test_the_bias_knows_how_frequent_the_classes_are():
     features, labels = two_classes(400, 1.0, share=0.8)
     concept = fit_target(features, labels, 1e-3)
-    assert concept.shape == (4,)
-    assert expit(with_bias(features) @ concept).mean() == pytest.approx(0.8, abs=1e-6)
+    assert concept.shape == (2, 4)
+    said = softmax(with_bias(features) @ concept.T)
+    assert said.mean(axis=0) == pytest.approx([0.2, 0.8], abs=1e-6)
 
 
 def test_the_penalty_is_the_one_with_the_least_held_out_log_loss():
@@ -90,12 +90,12 @@ def test_no_fold_chooses_its_own_penalty():
             margins.append(scores)
         best = min(margins, key=lambda s: np.logaddexp(0, -labels[train] * s[train]).sum())
         expected = 1 / (1 + np.exp(-best[mine]))
-        np.testing.assert_allclose(accuracy.probabilities[mine], expected)
+        np.testing.assert_allclose(accuracy.probabilities[mine, 1], expected)
 
 
 def test_probabilities_mean_what_they_say():
     features, labels = two_classes(2000, 1.5)
-    p = accuracy_of_features(features, labels).probabilities
+    p = accuracy_of_features(features, labels).probabilities[:, 1]
     for low, high in [(0.1, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.9)]:
         among = (p >= low) & (p < high)
         assert np.mean(labels[among] > 0) == pytest.approx(p[among].mean(), abs=0.07)
@@ -115,8 +115,49 @@ def test_the_confusion_counts_every_example_once():
     assert true_negative + false_positive == 63
     assert false_negative + true_positive == 27
     assert (true_negative + true_positive) / 90 == pytest.approx(accuracy.mean)
-    assert false_positive == np.sum((accuracy.probabilities >= 0.5) & (labels < 0))
+    assert false_positive == np.sum((accuracy.probabilities[:, 1] >= 0.5) & (labels < 0))
     assert len(accuracy.folds) == 5
+
+
+def three_classes(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % 3)
+    features = rng.normal(size=(n, 4))
+    features[np.arange(n), labels] += 1.5
+    return (features - features.mean(axis=0)) / 2, labels
+
+
+def test_the_accuracy_of_three_classes_is_that_of_a_literal_loop():
+    features, labels = three_classes()
+    accuracy = accuracy_of_features(features, labels, seed=2)
+    fold = stratified_folds(labels, 2)
+    losses, said = np.zeros((len(PENALTIES), 150)), np.zeros((len(PENALTIES), 150, 3))
+    for row, penalty in enumerate(PENALTIES):
+        for number in range(5):
+            train = fold != number
+            concept = fit_target(features[train], labels[train], penalty)
+            for i in np.flatnonzero(~train):
+                powers = np.exp(concept @ np.append(features[i], 1))
+                said[row, i] = powers / powers.sum()
+                losses[row, i] = -np.log(said[row, i, labels[i]])
+    chosen = np.array(
+        [said[losses[:, fold != fold[i]].sum(axis=1).argmin(), i] for i in range(150)]
+    )
+    np.testing.assert_allclose(accuracy.probabilities, chosen)
+    assert accuracy.mean == np.mean(chosen.argmax(axis=1) == labels)
+    assert accuracy.log_losses == pytest.approx(losses.mean(axis=1).tolist())
+    counts = [
+        [sum((labels == a) & (chosen.argmax(axis=1) == b)) for b in range(3)] for a in range(3)
+    ]
+    assert [list(row) for row in accuracy.confusion] == counts
+
+
+def test_other_numbers_for_the_classes_change_nothing_but_their_numbers():
+    features, labels = three_classes()
+    renumbered = np.array([2, 0, 1])[labels]
+    one = fit_target(features, labels, 0.01)
+    other = fit_target(features, renumbered, 0.01)
+    np.testing.assert_allclose(other[[2, 0, 1]], one, atol=1e-8)
 
 
 def test_the_same_seed_gives_the_same_accuracy():

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageChops
 
 from datasets.demo import butterflies
-from datasets.demo.butterflies import CUES, NUISANCES, SPECIES, TRAIT_NAMES, Specimen
+from datasets.demo.butterflies import FIVE, TRAIT_NAMES, TWO, TWO_SHIFT, Specimen
 
 PLAIN = Specimen(label=1, traits=(0.0,) * len(TRAIT_NAMES), grain=7)
 
@@ -22,7 +22,8 @@ def with_trait(name, value, specimen=PLAIN):
 
 
 def labels_of(specimens):
-    return np.array([specimen.label for specimen in specimens])
+    """−1 and +1, as formulas for two classes have it."""
+    return np.array([2 * specimen.label - 1 for specimen in specimens])
 
 
 def rank_auc(scores, labels):
@@ -61,10 +62,10 @@ def few_files(few):
     return butterflies.encoded_images(few, workers=1)
 
 
-def test_the_species_have_two_different_names():
-    assert sorted(SPECIES) == [-1, 1]
-    assert SPECIES[-1] != SPECIES[1]
-    assert SPECIES[-1][0] != SPECIES[1][0]
+@pytest.mark.parametrize("species", [TWO, FIVE])
+def test_the_names_of_species_begin_differently(species):
+    k = len(species.names)
+    assert len({name[0] for name in species.names}) == k == len(species.centres)
 
 
 def test_the_same_seed_draws_the_same_specimens():
@@ -93,7 +94,7 @@ def test_several_processes_give_the_same_files_as_one(few, few_files):
 
 @pytest.mark.parametrize("count", [-2, 1, 241])
 def test_a_count_that_cannot_be_balanced_is_refused(count):
-    with pytest.raises(ValueError, match="even"):
+    with pytest.raises(ValueError, match="multiple of 2"):
         butterflies.draw_specimens(count, seed=1)
 
 
@@ -122,7 +123,7 @@ def test_the_order_of_the_specimens_tells_nothing(many):
     assert rank_auc(np.arange(len(many)), labels_of(many)) == pytest.approx(0.5, abs=0.02)
 
 
-@pytest.mark.parametrize("name", CUES)
+@pytest.mark.parametrize("name", TWO.cues)
 def test_one_cue_alone_decides_about_four_specimens_in_five(many, name):
     accuracy = np.mean(np.sign(column(many, name)) == labels_of(many))
     assert 0.80 < accuracy < 0.84
@@ -135,21 +136,21 @@ def test_three_cues_together_decide_94_percent(many):
 
 
 def test_everything_but_the_cues_decides_nothing(many):
-    X, y = butterflies.features(many)[:, len(CUES) :], labels_of(many)
+    X, y = butterflies.features(many)[:, len(TWO.cues) :], labels_of(many)
     train, test = (X[:10_000], y[:10_000]), (X[10_000:], y[10_000:])
     assert linear_accuracy(train, test) == pytest.approx(0.5, abs=0.02)
 
 
 def test_nuisances_depend_neither_on_the_species_nor_on_each_other(many):
-    nuisances = np.column_stack([column(many, name) for name in (*NUISANCES, "hue")])
+    nuisances = np.column_stack([column(many, name) for name in (*TWO.nuisances, "hue")])
     correlations = np.corrcoef(np.column_stack([labels_of(many), nuisances]), rowvar=False)
     assert np.abs(correlations - np.eye(len(correlations))).max() < 0.035
 
 
 def test_cues_are_independent_within_a_species(many):
-    first = [specimen for specimen in many if specimen.label < 0]
-    cues = butterflies.features(first)[:, : len(CUES)]
-    assert np.abs(np.corrcoef(cues, rowvar=False) - np.eye(len(CUES))).max() < 0.04
+    first = [specimen for specimen in many if specimen.label == 0]
+    cues = butterflies.features(first)[:, :3]
+    assert np.abs(np.corrcoef(cues, rowvar=False) - np.eye(3)).max() < 0.04
 
 
 def test_features_are_the_traits_in_the_order_of_their_names(few):
@@ -180,7 +181,7 @@ def test_an_extreme_trait_still_gives_a_picture(name, value):
 
 
 def test_species_is_drawn_through_the_cues_alone():
-    other = replace(PLAIN, label=-1)
+    other = replace(PLAIN, label=0)
     assert butterflies.render(PLAIN).tobytes() == butterflies.render(other).tobytes()
 
 
@@ -235,7 +236,7 @@ def test_the_size_of_a_file_does_not_rank_the_species(few, few_files):
 
 def test_the_typical_cues_of_both_species_give_files_of_the_same_size(few, few_files):
     """Specimens paired in everything but their cues: far sharper than ranking."""
-    pairs = [[typical(specimen, label) for label in SPECIES] for specimen in few[:24]]
+    pairs = [[typical(specimen, label) for label in (-1, 1)] for specimen in few[:24]]
     first, second = (
         np.array([len(data) for data in butterflies.encoded_images(side, workers=1)])
         for side in zip(*pairs, strict=True)
@@ -245,6 +246,50 @@ def test_the_typical_cues_of_both_species_give_files_of_the_same_size(few, few_f
 
 
 def typical(specimen, label):
-    for name in CUES:
-        specimen = with_trait(name, butterflies.CUE_SHIFT * label, specimen)
+    for name in TWO.cues:
+        specimen = with_trait(name, TWO_SHIFT * label, specimen)
     return specimen
+
+
+def of_five(count, seed=1):
+    """Traits (count, 15) and class numbers of five species."""
+    specimens = butterflies.draw_specimens(count, seed, FIVE)
+    return butterflies.features(specimens), np.array([one.label for one in specimens])
+
+
+def cues_of_five(X):
+    return X[:, [TRAIT_NAMES.index(name) for name in FIVE.cues]]
+
+
+def nearest(cues, centres):
+    return ((cues[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def test_every_one_of_five_species_is_high_in_two_cues_and_shares_each_with_another():
+    is_high = np.array(FIVE.centres) > 0
+    assert (is_high.sum(axis=0) == 2).all()
+    assert (is_high.sum(axis=1) == 2).all()
+    assert len({tuple(row) for row in is_high.tolist()}) == 5
+
+
+def test_the_cues_together_tell_92_percent_of_five_species_and_one_alone_few():
+    X, y = of_five(20_000)
+    cues, centres = cues_of_five(X), np.array(FIVE.centres)
+    assert np.mean(nearest(cues, centres) == y) == pytest.approx(0.92, abs=0.01)
+    for cue in range(5):
+        # The best that can be said by one cue: one of the two species that are high in it, or of the other three.
+        alone = max(
+            np.mean(np.where(cues[:, cue] > 0, high, low) == y)
+            for high in range(5)
+            for low in range(5)
+        )
+        assert alone < 0.4
+
+
+def test_nuisances_and_hues_of_five_species_tell_nothing():
+    X, y = of_five(20_000)
+    others = [TRAIT_NAMES.index(name) for name in (*FIVE.nuisances, "hue")]
+    means = np.array([X[y == one][:, others].mean(axis=0) for one in range(5)])
+    assert np.abs(means).max() < 0.07
+    hues = [sorted(X[y == one][:, -1]) for one in range(5)]
+    assert all(row == hues[0] for row in hues)

@@ -407,7 +407,7 @@ def test_precomputed_features_that_are_no_numbers_are_refused(rows, words_of_rem
         EXTRACTORS["brought"].fit(np.array(rows), [-1, 1])
 
 
-@pytest.mark.parametrize("labels", [[1, 1], [0, 1], [1], [-1, 1, 1]])
+@pytest.mark.parametrize("labels", [[1, 1], [0, 2], [1], [-1, 1, 1], [0.5, 1]])
 def test_labels_that_no_concept_has_are_refused(labels):
     with pytest.raises(BadDescriptions):
         EXTRACTORS["brought"].fit(np.eye(2), labels)

@@ -19,10 +19,10 @@ def test_a_concept_for_a_constant_of_one_keeps_its_margins():
     rng = np.random.default_rng(1)
     features = 0.1 * rng.standard_normal((50, 4))
     features -= features.mean(axis=0)
-    concept = rng.standard_normal(5)
+    concept = rng.standard_normal((3, 5))
     frame = Frame.of(features)
-    expected = np.column_stack([features, np.ones(50)]) @ concept
-    np.testing.assert_allclose(frame.features(features) @ frame.target(concept), expected)
+    expected = np.column_stack([features, np.ones(50)]) @ concept.T
+    np.testing.assert_allclose(frame.features(features) @ frame.target(concept).T, expected)
 
 
 def test_features_without_any_spread_have_a_constant_of_one():

@@ -69,7 +69,7 @@ def cue(trial, title):
 
 def test_a_remedy_is_tried_compared_and_kept(choosing, researcher, source):
     assert "Measure again" in page_of(researcher, choosing)
-    order(researcher, choosing, "remedy", **MASK)
+    order(researcher, choosing, "measure", **MASK)
     assert choosing.state == Import.State.CHOOSING
     before, after = choosing.findings["trials"]
     assert (before["remedy"], after["remedy"]) == (
@@ -98,24 +98,24 @@ def test_a_remedy_is_tried_compared_and_kept(choosing, researcher, source):
 
 
 def test_a_remedy_can_be_taken_back(choosing, researcher):
-    order(researcher, choosing, "remedy", **MASK)
-    order(researcher, choosing, "remedy", **CUTS, border="", border_width=10)
+    order(researcher, choosing, "measure", **MASK)
+    order(researcher, choosing, "measure", **CUTS, border="", border_width=10)
     assert len(choosing.findings["trials"]) == 2
     order(researcher, choosing, "choose", extractor="brought")
     assert "remedy" not in choosing.dataset.insight
 
 
 def test_a_wrong_remedy_is_refused_with_a_reason(choosing, researcher):
-    order(researcher, choosing, "remedy", **MASK | {"crop_left": 99})
+    order(researcher, choosing, "measure", **MASK | {"crop_left": 99})
     assert not choosing.remedy
     assert "Ensure this value is less than or equal to 40" in page_of(researcher, choosing)
 
 
 def test_a_crop_that_leaves_too_little_stops_and_can_be_changed(choosing, researcher):
-    order(researcher, choosing, "remedy", **MASK | {"crop_left": 40, "crop_right": 40})
+    order(researcher, choosing, "measure", **MASK | {"crop_left": 40, "crop_right": 40})
     assert choosing.state == Import.State.FAILED
     assert "Crop less" in choosing.problem
-    order(researcher, choosing, "remedy", **MASK)
+    order(researcher, choosing, "measure", **MASK)
     assert choosing.state == Import.State.CHOOSING
 
 
@@ -124,7 +124,7 @@ def test_remedies_and_pictures_are_for_the_owner_of_the_import(choosing, client,
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     address = f"/admin/datasets/import/{choosing.pk}"
     assert client.get(f"{address}/pictures/plain/0").status_code == 403
-    assert client.post(f"{address}/orders/remedy/", MASK).status_code == 403
+    assert client.post(f"{address}/orders/measure/", MASK).status_code == 403
 
 
 def test_the_command_prints_the_numbers_before_and_after(source):

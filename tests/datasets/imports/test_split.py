@@ -22,8 +22,10 @@ def sizes(labels, places):
 
 @st.composite
 def grouped_data(draw):
-    """Labels of two classes and some disjoint groups of duplicates."""
-    labels, names = data(draw(st.integers(20, 150)), draw(st.integers(20, 150)))
+    """Labels of two to five classes and some disjoint groups of duplicates."""
+    classes = draw(st.lists(st.integers(20, 150), min_size=2, max_size=5))
+    labels = [f"class {number}" for number, count in enumerate(classes) for _ in range(count)]
+    names = [f"{label}/{place}.png" for place, label in enumerate(labels)]
     order = draw(st.permutations(range(len(labels))))
     cuts = draw(st.lists(st.integers(2, 5), max_size=5))
     groups, start = [], 0
@@ -42,21 +44,23 @@ def test_the_split_is_a_partition_that_keeps_copies_together(drawn, seed):
     for group in groups:
         assert len(set(group) & set(split.evaluation)) in {0, len(group)}
     assert split == split_by_seed(labels, names, seed=seed, groups=groups)
-    mixed = {group for group in groups if len({labels[place] for place in group}) == 2}
+    mixed = {group for group in groups if len({labels[place] for place in group}) > 1}
     assert set(split.mixed_groups) == mixed
     assert not {place for group in mixed for place in group} & set(split.evaluation)
 
 
 @given(grouped_data(), st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
-def test_both_classes_are_equally_many_in_the_evaluation_set(drawn, seed):
+def test_all_classes_are_equally_many_in_the_evaluation_set(drawn, seed):
     labels, names, groups = drawn
     counts = sizes(labels, split_by_seed(labels, names, seed=seed, groups=groups).evaluation)
     wanted = min(50, *(count // 2 for count in Counter(labels).values()))
-    assert counts["cat"] == counts["dog"] <= wanted
+    assert set(counts) == set(labels)
+    (count,) = set(counts.values())
+    assert count <= wanted
     alone = set(range(len(labels))) - {place for group in groups for place in group}
     if min(sizes(labels, alone).values()) >= wanted:
-        assert counts["cat"] == wanted
+        assert count == wanted
 
 
 @given(st.integers(0, 2**32), st.data())

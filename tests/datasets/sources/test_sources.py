@@ -123,16 +123,40 @@ def test_folders_for_training_and_test_are_sides_and_not_classes(packed, workdir
 @pytest.mark.parametrize(
     ("classes", "found"),
     [
-        (("cat",), "found 1: “cat” (20)"),
-        (("cat", "dog", "emu"), "found 3: “cat” (20); “dog” (20); “emu” (20)"),
+        (("cat",), "2 to 20 classes; found 1: “cat” (20)"),
+        ([f"{number:02}" for number in range(21)], "found 21: “00” (20); “01” (20)"),
     ],
 )
-def test_other_than_two_classes_are_refused_by_name(packed, workdir, classes, found):
+def test_too_few_and_too_many_classes_are_refused_by_name(packed, workdir, classes, found):
     assert found in refusal(packed(class_files(20, classes)), workdir, WrongClasses)
 
 
+def test_as_many_as_twenty_classes_are_taken_in_the_order_of_their_names(packed, workdir):
+    names = [f"{number:02}" for number in range(20)]
+    source = open_source(packed(class_files(20, names[::-1])), workdir)
+    assert source.classes == tuple(names)
+    assert counts(source) == dict.fromkeys(names, 20)
+
+
+def test_some_of_the_classes_can_be_taught(packed, workdir):
+    path = packed(class_files(20, ("bee", "cat", "dog", "emu")) | {"fox/1.png": plain()})
+    source = open_source(path, workdir, ["dog", "bee"])
+    assert source.classes == ("bee", "dog")
+    assert counts(source) == {"bee": 20, "dog": 20}
+    assert source.found == {"bee": 20, "cat": 20, "dog": 20, "emu": 20, "fox": 1}
+    assert source.notes == ()
+
+
+def test_a_problem_with_the_classes_says_which_there_are(packed, workdir):
+    path = packed(class_files(20) | {"fox/1.png": plain()})
+    for only, reason in ((["cat", "owl"], "no class called “owl”"), ([], "“fox” has 1")):
+        with pytest.raises(BadSource, match=reason) as refused:
+            open_source(path, workdir, only)
+        assert refused.value.classes == {"cat": 20, "dog": 20, "fox": 1}
+
+
 def test_images_without_any_class_are_refused(packed, workdir):
-    assert "one folder for each of the two" in refusal(packed(flat_files()), workdir, WrongClasses)
+    assert "one folder for each class" in refusal(packed(flat_files()), workdir, WrongClasses)
 
 
 def test_a_class_with_too_few_images_is_refused_with_numbers(packed, workdir):
@@ -578,5 +602,5 @@ def test_every_refusal_is_an_import_problem_with_a_readable_message(packed, work
     assert message.startswith("images")
     assert message.endswith(
         "Each class needs at least 20 images; “cat” has 5 and “dog” has 5. "
-        "Add images until both classes have 20; 100 of each are enough for a typical study."
+        "Add images, or teach the other classes only; 100 of each are enough for a typical study."
     )

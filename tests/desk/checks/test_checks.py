@@ -11,7 +11,7 @@ from desk.checks.finding import Finding, Grade
 from desk.checks.running import reach_of
 from desk.checks.table import CHECKS, alarms, check_list
 from rehearsal.models import Rehearsal
-from studies.demo_texts import CONSENT
+from studies.demo_texts import CONSENTS
 from studies.models import Participant, Study, StudyVersion
 from tests.builders import make_dataset, make_study
 
@@ -187,8 +187,8 @@ def test_pay_for_half_a_minute_is_an_alarm(study):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (CONSENT, "still the demo’s"),
-        (CONSENT.replace("\n", "\r\n") + "\n\nOurs.", "still the demo’s"),
+        (CONSENTS[0], "still the demo’s"),
+        (CONSENTS[0].replace("\n", "\r\n") + "\n\nOurs.", "still the demo’s"),
         ("Do you agree?", "has 3 words"),
     ],
 )
@@ -306,7 +306,7 @@ def test_sessions_of_earlier_versions_are_told(study):
 
 
 def test_alarms_are_the_questions_and_the_obstacles(study):
-    study = change(study, consent=CONSENT)
+    study = change(study, consent=CONSENTS[0])
     raised = {line.check.key for line in alarms(study)}
     doubtful = [line for line in check_list(study) if line.grade in ("question", "obstacle")]
     assert raised == {line.check.key for line in doubtful} >= {"consent", "address"}

@@ -1,0 +1,46 @@
+"""Five folders of pictures on their way to a study, through the pages of the admin."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.datasets.drawn_files import written_zip
+from tests.datasets.made_imports import FIVE, five_files
+from tests.site import Site
+
+from .conftest import Visit
+from .researcher import sign_in
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_five_folders_become_a_study(visit: Visit, site: Site, tmp_path: Path) -> None:
+    archive = written_zip(tmp_path / "insects.zip", five_files(24))
+    visitor = visit()
+    page = visitor.page
+    sign_in(visitor)
+    visitor.open("/admin/datasets/import/add/")
+    page.fill("#id_name", "Insects")
+    page.set_input_files("input[type=file]", archive)
+    page.click("[name=_save]")
+    page.wait_for_selector("[data-state-url]")
+
+    # The page follows the worker, and asks when everything is measured.
+    site.python("manage.py", "work", "--once")
+    page.wait_for_selector("#extractor-brought")
+    assert "cicada_x" in visitor.text(".measure-fields")
+    page.click("text=Make the data set")
+    page.wait_for_selector("[data-state='waiting'], [data-state='running'], [data-state='done']")
+    site.python("manage.py", "work", "--once")
+    page.wait_for_selector("text=View the data set")
+
+    page.click("text=View the data set")
+    page.wait_for_selector(".confusion")
+    assert page.locator(".confusion tbody tr").count() == len(FIVE)
+    assert page.locator(".legend svg").count() == len(FIVE)
+    page.click("text=Create a study with it")
+    page.fill("#id_title", "Five insects")
+    page.fill("#id_slug", "five-insects")
+    page.fill("#id_evaluation_size", "20")
+    page.click("[name=_continue]")
+    page.wait_for_selector(".messagelist .success")
+    assert "Insects (version 1)" in visitor.text("#id_dataset option:checked, .field-dataset")
