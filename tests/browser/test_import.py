@@ -40,6 +40,7 @@ def test_five_folders_become_a_study(visit: Visit, site: Site, tmp_path: Path) -
     page.click("text=Create a study with it")
     page.fill("#id_title", "Five insects")
     page.fill("#id_slug", "five-insects")
+    page.fill("#id_consent", "You will learn to tell five insects apart.")
     page.fill("#id_evaluation_size", "20")
     page.click("[name=_continue]")
     page.wait_for_selector(".messagelist .success")
