@@ -33,7 +33,8 @@ def mapped(
 def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Fresh interpreters: a fork would copy the locks of threads that it does not copy.
 
-    After a failure, what has not begun is dropped.
+    After a failure, what has not begun is dropped; what has begun is waited for, so that nothing works on behind the
+    back of whoever comes next.
     """
     fresh = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=fresh, initializer=_live_with_the_parent)
@@ -41,7 +42,7 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)
             raise
 
 

@@ -138,10 +138,10 @@ def prepared(monkeypatch):
     names, after = [], {}
     original = preparation.prepare
 
-    def prepare(content, name, **options):
+    def prepare(content, name, *remedy):
         names.append(name)
         after.get(len(names), lambda: None)()
-        return original(content, name, **options)
+        return original(content, name, *remedy)
 
     monkeypatch.setattr(preparation, "prepare", prepare)
     return names, after
