@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import Client
 
 from tests.postgres import Postgres, running_postgres
-from tests.site import Site, running_site
+from tests.site import Site, remove_prepared_folder, running_site
 
 # Whoever asks for one of these waits for programs to start.
 DEPLOYED = {"site", "sqlite_site", "postgres_site", "postgres", "workplace", "site_with_worker"}
@@ -22,6 +22,7 @@ MakeOnce = Callable[[Callable[[], Any]], Any]
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(settings.JEDI_DATA_DIR, ignore_errors=True)
+    remove_prepared_folder()
 
 
 @pytest.hookimpl(wrapper=True)

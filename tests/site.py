@@ -141,9 +141,15 @@ class Site:
 def prepared_folder() -> Path:
     """A data folder on SQLite, made once in this process: migrating and collecting static files take seconds."""
     folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(remove_prepared_folder)
     Site(0, folder, "", clean_environment(folder)).python("manage.py", "prepare", "--no-demo")
     return folder
+
+
+def remove_prepared_folder() -> None:
+    """A process of xdist ends without its exit handlers: pytest calls this too."""
+    if prepared_folder.cache_info().currsize:
+        shutil.rmtree(prepared_folder(), ignore_errors=True)
 
 
 def clean_environment(folder: Path) -> dict[str, str]:
