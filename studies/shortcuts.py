@@ -26,15 +26,15 @@ RULE = (
 )
 
 BACKGROUND = (
-    "photograph both classes against the same backgrounds, crop the images, or mask their border"
+    "photograph all classes against the same backgrounds, crop the images, or mask their border"
 )
-COLLECTION = "take both classes from the same source, or save all originals in the same way first"
-LIGHT = "take both classes in the same light, or equalise the brightness"
+COLLECTION = "take all classes from the same source, or save all originals in the same way first"
+LIGHT = "take all classes in the same light, or equalise the brightness"
 # What to do about a cue, by its name.
 REMEDIES = {
     "border": BACKGROUND,
     "corners": BACKGROUND,
-    "sharpness": "take both classes with the same kind of camera",
+    "sharpness": "take all classes with the same kind of camera",
     "brightness": LIGHT,
     "contrast": LIGHT,
     "shape": "crop all images to one shape",

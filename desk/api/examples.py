@@ -25,6 +25,7 @@ _COUNTS = {
 _DETAIL = _SUMMARY | {
     "version": {"number": 2, "hash": "9f2c1a…"},
     "settings": {"arms": "jedi,imt,eer,rt", "evaluation_size": 100},
+    "classes": ["Hollin", "Merrow"],
     "max_participants": 80,
     "target_per_arm": 20,
     "counts": _COUNTS,

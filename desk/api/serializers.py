@@ -60,6 +60,9 @@ class StudyDetail(StudySummary):
     settings = serializers.DictField(
         source="configuration", help_text="the settings that apply to sessions that begin now"
     )
+    classes = serializers.ListField(
+        source="dataset.class_names", child=serializers.CharField(), help_text="class 0 first"
+    )
     max_participants = serializers.IntegerField(allow_null=True)
     target_per_arm = serializers.IntegerField(allow_null=True)
     counts = serializers.SerializerMethodField()
