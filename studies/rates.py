@@ -44,14 +44,14 @@ def rate_question(study: Study) -> str:
     rate, suggested = study.effective_learning_rate, study.dataset.learning_rate
     times = f"{factor_between(rate, suggested):.3g} times"
     compared, effect = (
-        (f"{times} smaller than", "hardly learn anything")
+        (f"{times} smaller than", "nobody learned anything")
         if rate < suggested
-        else (f"{times} as large as", "change their minds completely with every image")
+        else (f"{times} as large as", "every image overturned all that came before")
     )
     return (
         f"The learning rate η₀ = {in_digits(rate)} is {compared} the {in_digits(suggested)} that the data set "
-        f"suggests for its features. Teachers who adapt will choose as if workers would {effect}, and a forecast will "
-        "show no teacher at its best. Empty the field to follow the data set."
+        f"suggests for its features. Teachers who follow a worker’s progress will choose as if {effect}, and simulated "
+        "workers will learn that way. Empty the field to follow the data set."
     )
 
 

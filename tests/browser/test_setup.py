@@ -4,6 +4,7 @@ import pytest
 
 from .conftest import MakeStudy, Visit
 from .researcher import NAME, sign_in
+from .test_accessibility import assert_axe_finds_nothing
 
 
 @pytest.mark.usefixtures("researcher_account")
@@ -47,3 +48,56 @@ def test_the_form_checks_while_one_types_and_takes_the_papers_settings(
     page.click("[name=_continue]")
     page.wait_for_selector(".messagelist .success")
     assert page.input_value("#id_evaluation_size") == "20"
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_a_study_takes_its_data_sets_rate_and_opens_through_the_check_list(
+    visit: Visit, study: MakeStudy
+) -> None:
+    near, far = (study(owner=NAME, dataset={"separation": distance}) for distance in (1, 4))
+    visitor = visit()
+    page = visitor.page
+    sign_in(visitor)
+    visitor.open("/admin/studies/study/add/")
+    page.wait_for_selector("[data-paper] button")
+    rate = page.locator("#id_learning_rate")
+
+    def choose(dataset: str) -> str:
+        """What the form then says about the rate that was not typed, or was."""
+        before = visitor.text("[data-rate]")
+        page.select_option("#id_dataset", label=f"{dataset} (version 1)")
+        page.locator("[data-rate]").filter(has_not_text=before or "nothing yet").wait_for()
+        return visitor.text("[data-rate]")
+
+    # A field that nobody touched follows the choice of another data set.
+    assert "as the data set suggests" in choose(near)
+    first = rate.get_attribute("placeholder")
+    assert "as the data set suggests" in choose(far)
+    second = rate.get_attribute("placeholder")
+    assert first != second and rate.input_value() == ""
+
+    # A number that was typed stays, and is questioned.
+    rate.fill("0.0001")
+    page.wait_for_selector("[data-rate-question]:not([hidden])")
+    choose(near)
+    assert rate.input_value() == "0.0001"
+    assert f"the {first} that the data set suggests" in visitor.text("[data-rate-question]")
+    rate.fill("")
+    page.wait_for_selector("[data-rate-question]", state="hidden")
+
+    page.fill("#id_title", "Rate of its own")
+    page.fill("#id_consent", "Do you agree?")
+    for steps in ("short", "medium", "long", "other"):
+        page.fill(f"#id_{steps}_steps", "8")
+    page.fill("#id_evaluation_size", "6")
+    page.click("[name=_continue]")
+    page.get_by_role("link", name="Open the study").click()
+    page.wait_for_selector(".checks")
+    assert page.get_attribute("#check-rate", "class") == "check is-fine"
+    assert page.get_attribute("#check-consent", "class") == "check is-question"
+    assert_axe_finds_nothing(visitor)
+    page.click("text=Open the study")
+    page.wait_for_selector("#alarms")
+    assert "The study is now open." in visitor.text(".messagelist")
+    assert "Consent text" in visitor.text("#alarms")
+    assert_axe_finds_nothing(visitor)

@@ -64,13 +64,13 @@ class TeachingSettings(StudySettings):
         "images for a short memory",
         default=20,
         validators=[MinValueValidator(1)],
-        help_text="How many images JEDI, which adapts to memory, shows when n̄ is at most the first limit below.",
+        help_text="How many images JEDI, which adapts to memory, shows when n̄ is at most the first of these limits.",
     )
     medium_steps = models.PositiveSmallIntegerField(
         "images for a medium memory",
         default=30,
         validators=[MinValueValidator(1)],
-        help_text="How many images JEDI shows when n̄ lies between the two limits below.",
+        help_text="How many images JEDI shows when n̄ lies between the two limits.",
     )
     long_steps = models.PositiveSmallIntegerField(
         "images for a long memory",

@@ -49,7 +49,7 @@ def test_opening_leads_through_the_list(researcher, study):
         Study.objects.update(state=state)
         for page in ("change/", "monitor/"):
             text = text_of(researcher, study_address(study, page))
-            assert f"{name} …</a>" in text and link in text
+            assert f"{name}&nbsp;…</a>" in text and link in text
             assert 'name="state" value="open"' not in text
 
 
