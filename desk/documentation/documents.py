@@ -29,6 +29,8 @@ DOCUMENTS = {
     "api": "Sessions and studies from your own programs.",
     "deployment": "Running the server: HTTPS, Postgres, backups, several machines.",
     "algorithm": "The teachers, with their formulas and where they differ from the paper.",
+    "people": "What is known about the learner models from real people, and what is not.",
+    "data-formats": "Bring trial-by-trial data of your own people to the learner models.",
     "reproduction": "The paper’s experiments, run again.",
     "engine": "The teachers as a Python library.",
     "architecture": "How the software is built.",

@@ -58,7 +58,7 @@ def test_a_page_that_is_one_row_is_opened_through_the_menu(researcher, study):
 @pytest.mark.usefixtures("with_made_up_page")
 def test_a_page_that_is_one_row_is_in_the_lists_of_studies(researcher, study):
     address = study_address(study, "weather/")
-    assert f'<a href="{address}" aria-label="Weather of Moths">' in home(researcher)
+    assert f'<a href="{address}" aria-label="Weather: Moths">' in home(researcher)
     listed = text_of(researcher, "/admin/studies/study/")
     assert f'<a href="{address}">Weather</a>' in listed
 

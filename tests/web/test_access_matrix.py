@@ -19,6 +19,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from datasets.models import Import
+from datasets.remedy import NO_REMEDY
 from desk.base.pages import Page
 from desk.models import AccessToken, digest_of
 from desk.pages import PAGES
@@ -170,6 +171,12 @@ ROWS = {
     "admin/datasets/import/<int:pk>/orders/<slug:order>/": Row(
         staff(*[METHOD] * 6), OWN, address="/admin/datasets/import/{import}/orders/cancel/"
     ),
+    "admin/datasets/import/<int:pk>/pictures/<slug:version>/<int:row>": Row(
+        OWN, address="/admin/datasets/import/{import}/pictures/plain/0"
+    ),
+    "admin/studies/dataset/<int:pk>/classes/": Row(
+        VISIBLE, OWNED, address="/admin/studies/dataset/{dataset}/classes/"
+    ),
     "admin/studies/dataset/images/<str:key>": Row(VISIBLE, address="/admin/studies/dataset/images/{example}"),
     "admin/studies/participant/<int:pk>/why/<int:number>/": Row(
         staff(NO, NONE, IN, IN, IN, IN), address="/admin/studies/participant/{participant}/why/4/"
@@ -241,6 +248,14 @@ ALL_ROUTES = sorted(set(routes()))
 RECRUITERS_ID = b"5f1e5f1e5f1e"
 
 
+def import_with_a_picture(owner: User) -> Import:
+    job = Import.objects.create(name="Finches", created_by=owner)
+    pictures = job.pictures(NO_REMEDY)
+    pictures.mkdir(parents=True)
+    (pictures / "000000.jpg").write_bytes(b"a picture")
+    return job
+
+
 class World:
     """A study with its people, one of every thing that is somebody's, and one person of every role."""
 
@@ -288,7 +303,7 @@ class World:
             "example": self.study.dataset.examples.first().key,
             "participant": worker.participant.pk,
             "auditentry": entry.pk,
-            "import": Import.objects.create(name="Finches", created_by=owner).pk,
+            "import": import_with_a_picture(owner).pk,
             "accesstoken": AccessToken.objects.get(user=owner).pk,
             "user": User.objects.create_user("somebody").pk,
             "group": Group.objects.get().pk,

@@ -15,7 +15,7 @@ from evaluation import metrics
 from evaluation.models import EvaluationItem
 from studies.models import Participant, Study, StudyVersion
 from tests.builders import jpeg, make_study
-from tests.people import study_address, text_of
+from tests.people import study_address
 
 pytestmark = pytest.mark.django_db
 NAMES = ("admiral", "brimstone", "comma")
@@ -89,9 +89,3 @@ def test_results_tell_right_answers_by_class_and_what_is_beyond_guessing(researc
 def test_flags_know_how_many_keys_there_were(study):
     person = finish(study, [0, 1, 2, 0, 1, 2])
     assert behaviours(study.participants.all())[person.pk].keys == 3
-
-
-def test_the_model_check_says_that_it_is_about_two_classes(researcher, study):
-    finish(study, [0] * 6)
-    page = text_of(researcher, study_address(study, "model/"))
-    assert "the data set of this study has 3" in page
