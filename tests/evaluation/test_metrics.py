@@ -1,7 +1,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics import (
@@ -34,6 +34,7 @@ def test_the_gain_is_evaluation_minus_first_seen():
     assert teaching_gain(None, 0.7) is None
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans())))
 def test_there_is_one_first_showing_for_each_image(showings):
     assert len(first_seen(showings)) == len({example for example, _ in showings})
@@ -60,6 +61,7 @@ def recalls_by_hand(answers, classes):
     return found
 
 
+@settings(deadline=None)
 @given(ANSWERS)
 def test_recalls_and_their_mean_are_those_of_a_loop_over_the_classes(drawn):
     classes, answers = drawn
@@ -71,6 +73,7 @@ def test_recalls_and_their_mean_are_those_of_a_loop_over_the_classes(drawn):
     assert mean == (pytest.approx(sum(known) / len(known)) if known else None)
 
 
+@settings(deadline=None)
 @given(st.integers(2, 20), st.integers(1, 5), st.randoms())
 def test_with_equally_many_images_of_each_class_the_macro_recall_is_the_accuracy(k, each, random):
     answers = [(label, random.randrange(k)) for label in range(k) for _ in range(each)]
@@ -78,6 +81,7 @@ def test_with_equally_many_images_of_each_class_the_macro_recall_is_the_accuracy
     assert macro_recall(confusion(answers, k)) == pytest.approx(right)
 
 
+@settings(deadline=None)
 @given(ANSWERS, st.randoms())
 def test_other_numbers_for_the_classes_change_nothing_but_the_order_of_the_recalls(drawn, random):
     classes, answers = drawn
