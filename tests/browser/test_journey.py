@@ -62,6 +62,9 @@ class Journey:
     def memory_display(self, _: int) -> None:
         """Looks; the pictures go by themselves."""
 
+    # “Ready …” goes by itself too.
+    memory_fixation = memory_display
+
     def memory_recall(self, position: int) -> None:
         shown = self.visitor.shown_order(position)
         # A display that a busy machine disturbed is shown again, which adds a round.
