@@ -8,6 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from studies.models import Participant, Study
+from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
 from tests.worker import Worker
 
@@ -152,6 +153,9 @@ def test_a_session_under_way_can_be_replayed_by_its_code_in_small_letters():
     worker.answer_current()
     code = worker.participant.code
     assert f"{code} (jedi): all 2 choices match." in run("replay_session", code.lower())
+    TeachingStep.objects.filter(step=1).update(probabilities=[0.9, 0.9])
+    with pytest.raises(CommandError, match=r"cannot be replayed: Step 1 .* do not add up to 1"):
+        run("replay_session", code)
 
 
 def test_the_demo_is_loaded_once_and_left_alone():

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from studies.models import Participant
+from teaching.engine import EngineError
 from teaching.services import ReplayedStep, replay
 
 
@@ -23,7 +24,10 @@ class Command(BaseCommand):
             raise CommandError(
                 f"There is no participant {options['participant']!r}. The admin lists the codes."
             )
-        steps = replay(participant)
+        try:
+            steps = replay(participant)
+        except EngineError as refusal:
+            raise CommandError(f"{participant.code} cannot be replayed: {refusal}") from refusal
         if not steps:
             raise CommandError(
                 f"{participant.code} has not reached teaching: there is nothing to replay."
