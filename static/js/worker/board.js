@@ -5,9 +5,16 @@ import { button, el, heading, quietButton, screenRoot } from "./dom.js";
 /** Smaller than this a picture cannot be told from another at a glance. */
 export const SMALLEST_PX = 72;
 const LARGEST_PX = 176;
-/** What a tile has around its picture: its padding and border, the arrows below, and the number above. */
-const AROUND = { width: 14, height: 32, arrows: 45 };
-const GAP = { x: 8, y: 8 };
+/**
+ * What a slot has around its picture (padding, border, the number above, the arrows below), and what is between slots. From
+ * the roomiest to the tightest; a tighter one only where the pictures would be too small otherwise. Tapping, dragging and
+ * keys do what the arrows do.
+ */
+const FORMS = [
+  { form: "arrows", width: 14, height: 77, gap: 8 },
+  { form: "plain", width: 14, height: 32, gap: 8 },
+  { form: "tight", width: 4, height: 20, gap: 4 },
+];
 /** Of what is said above the pictures, in all phases: the place for it stays the same. */
 export const TITLES = { ready: "Ready …", display: "Remember the order", recall: "Put them back in order" };
 const HELP = "Tap the pictures in the order you saw them, or drag them to their places.";
@@ -18,40 +25,39 @@ const KEYBOARD_HELP =
 /** @typedef {{width: number, height: number}} Area */
 
 /** The side of a picture when so many stand in so many columns. */
-function sideOf(count, columns, area, around) {
+function sideOf(count, columns, area, { width, height, gap }) {
   const rows = Math.ceil(count / columns);
-  const width = (area.width - (columns - 1) * GAP.x) / columns - AROUND.width;
-  const height = (area.height - (rows - 1) * GAP.y) / rows - around;
-  return Math.min(width, height);
+  const across = (area.width - (columns - 1) * gap) / columns - width;
+  const down = (area.height - (rows - 1) * gap) / rows - height;
+  return Math.min(across, down);
 }
 
-function best(count, area, around) {
+function best(count, area, form) {
   const columns = Array.from({ length: count }, (_, index) => index + 1);
-  const sides = columns.map((number) => sideOf(count, number, area, around));
+  const sides = columns.map((number) => sideOf(count, number, area, form));
   const side = Math.max(...sides.map((one) => Math.min(one, LARGEST_PX)));
   // Of equally large ones the widest: an order is read along a line.
-  return { columns: columns.findLastIndex((_, index) => sides[index] >= side) + 1, side };
+  return { columns: columns.findLastIndex((_, index) => sides[index] >= side) + 1, side, form: form.form };
 }
 
 /**
- * How the pictures of a round stand in an area: in as many columns as make them largest. The arrows below each picture give
- * way where they would make the pictures too small; tapping, dragging and keys do the same.
+ * How the pictures of a round stand in an area: in the roomiest form that does not make them too small, in as many columns
+ * as make them largest.
  * @param {number} count
  * @param {Area} area
- * @returns {{columns: number, side: number, hasArrows: boolean}}
+ * @returns {{columns: number, side: number, form: string}}
  */
 export function arrangement(count, area) {
-  const full = best(count, area, AROUND.height + AROUND.arrows);
-  if (full.side >= SMALLEST_PX) return { ...full, hasArrows: true };
-  return { ...best(count, area, AROUND.height), hasArrows: false };
+  const ways = FORMS.map((form) => best(count, area, form));
+  return ways.find(({ side }) => side >= SMALLEST_PX) ?? ways.at(-1);
 }
 
 /** Sizes a list of tiles for the board that it stands on. */
 function fit(list, board, count) {
-  const { columns, side, hasArrows } = arrangement(count, board.getBoundingClientRect());
+  const { columns, side, form } = arrangement(count, board.getBoundingClientRect());
   list.style.setProperty("--columns", String(columns));
   list.style.setProperty("--side", `${Math.max(side, 0)}px`);
-  list.dataset.arrows = hasArrows ? "yes" : "no";
+  list.dataset.form = form;
 }
 
 /**
