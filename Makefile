@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A start should not compile everything anew, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run deep research test engines lint browser bench lock clean
+.PHONY: run deep research test faults engines lint browser bench lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -56,8 +56,12 @@ lint: $(VENV)/.installed-dev
 # may stumble over a busy machine: what failed is tried once more, alone, must pass then, and is named at the end.
 SECOND_TRY = $(BIN)/pytest --last-failed --last-failed-no-failures none
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --ignore=tests/browser
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not faults" --ignore=tests/browser
 	$(BIN)/pytest -n 2 tests/browser || $(SECOND_TRY) tests/browser
+
+# The long proofs that processes may be killed at any moment, on both databases.
+faults: $(VENV)/.installed-dev
+	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m faults --ignore=tests/browser
 
 # Chromium for the browser tests, from the system's packages when we may install them.
 browser:

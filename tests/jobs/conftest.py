@@ -7,9 +7,14 @@ import pytest
 from tests.site import Site
 
 
-@pytest.fixture(params=["sqlite", "postgres"], scope="module")
+@pytest.fixture(
+    params=["sqlite", pytest.param("postgres", marks=pytest.mark.faults)], scope="module"
+)
 def workplace(request) -> Site:
-    """A site whose web server starts no background worker of its own."""
+    """A site whose web server starts no background worker of its own.
+
+    Most tests need Postgres only in `make faults`: what differs there is how jobs are locked.
+    """
     return request.getfixturevalue(f"{request.param}_site")
 
 
