@@ -58,6 +58,7 @@ def main() -> None:
         load = os.getloadavg()[0]
         print(f"{count} images, {os.cpu_count()} cores, load of the machine {load:.1f}", flush=True)
         report(measured_import(folder, Path(base) / "data"), count)
+        report_storage(Path(base) / "data")
 
 
 def _arguments() -> argparse.Namespace:
@@ -180,6 +181,15 @@ def report(found: Measured, count: int) -> None:
         "at least on two idle cores"
     )
     judge(found, count)
+
+
+def report_storage(data: Path) -> None:
+    """What the images take on disk, in each of their sizes; all files of one have the same length."""
+    for folder in sorted(data.glob("datasets/*/images*")):
+        lengths = [path.stat().st_size for path in folder.iterdir()]
+        print(
+            f"{folder.name}: {max(lengths) / 1000:.0f} kB an image, {sum(lengths) / 1e6:.0f} MB in all"
+        )
 
 
 def judge(found: Measured, count: int) -> None:

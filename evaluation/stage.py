@@ -4,6 +4,7 @@ import numpy as np
 from django.db.models import Count
 from django.utils import timezone
 
+from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
 from studies.seeds import generator
@@ -97,12 +98,12 @@ class EvaluationStage(LabelStage):
         participant.evaluation_started_at = timezone.now()
         participant.evaluation_accuracy = TYPICAL_ACCURACY
 
-    def picture(self, participant: Participant, key: str) -> Picture | None:
+    def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         """Images up to the next one, which the page fetches ahead; the rest stay unseen."""
         within_reach = EvaluationItem.objects.of(participant).filter(
             position__lte=participant.position + 1
         )
-        return find_picture(participant, (item.example for item in within_reach), key)
+        return find_picture(participant, (item.example for item in within_reach), key, side)
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
         """Whoever is told what to answer does as told."""

@@ -8,6 +8,7 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from studies.errors import InvalidAnswer, NotShown
+from studies.image_sides import SMALLEST
 from studies.models import Participant, Study
 from studies.seeds import generator
 from studies.stages import (
@@ -123,7 +124,7 @@ class MemoryStage(Stage):
         participant.memory_lengths = [span] * study.memory_trials
         participant.memory_span, participant.beta = float(span), scoring.memory_decay(span)
 
-    def picture(self, participant: Participant, key: str) -> Picture | None:
+    def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         if key not in pictograms.NAMES:
             return None
         rounds = MemoryRound.objects.filter(participant=participant)

@@ -8,6 +8,7 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from .errors import InvalidAnswer
+from .image_sides import SMALLEST
 from .models import Example, LabelTask, Participant
 from .stages import RESPONSE_MS, Json, Picture, SimulatedPerson, Stage
 
@@ -54,10 +55,12 @@ def describe_image(participant: Participant, example: Example) -> Json:
     return {"url": image_address(participant, example), "alt": "Image to classify"}
 
 
-def find_picture(participant: Participant, shown: Iterable[Example], key: str) -> Picture | None:
+def find_picture(
+    participant: Participant, shown: Iterable[Example], key: str, side: int = SMALLEST
+) -> Picture | None:
     """The image under a participant's key, if it is one of these."""
     for example in shown:
         if image_key(participant, example) == key:
-            content = participant.study_as_joined.dataset.image_path(example).read_bytes()
+            content = participant.study_as_joined.dataset.image_path(example, side).read_bytes()
             return Picture(content, "image/jpeg")
     return None

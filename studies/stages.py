@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 from rest_framework import serializers
 
 from .errors import InvalidAnswer
+from .image_sides import SMALLEST
 
 if TYPE_CHECKING:
     from .models import Participant, Study, Task
@@ -195,8 +196,9 @@ class Stage(ABC):
         """Leaves the stage's results on the participant's row, inside the transaction of its last answer."""
         return
 
-    def picture(self, participant: Participant, key: str) -> Picture | None:
-        """The image under a key, if this stage has already assigned it to the participant."""
+    def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
+        """The image under a key, if this stage has already assigned it to the participant; of several sizes the one for
+        a longest side of so many pixels."""
         return None
 
     def skip(self, participant: Participant) -> None:

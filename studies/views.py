@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from . import services, stages
 from .errors import SessionError
+from .image_sides import SMALLEST
 from .models import Participant, Study
 
 A_YEAR = 31_536_000
@@ -141,8 +142,14 @@ def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
     participant = get_object_or_404(Participant.objects.with_study(), token=token)
     for stage in stages.flow():
-        if picture := stage.picture(participant, key):
+        if picture := stage.picture(participant, key, _side(request)):
             response = HttpResponse(picture.content, content_type=picture.content_type)
             response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
             return response
     raise Http404
+
+
+def _side(request: HttpRequest) -> int:
+    """How many pixels the longest side needs, as the page measured; a side that is none gets the smallest image."""
+    asked = request.GET.get("side", "")
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else SMALLEST

@@ -3,6 +3,7 @@
 from django.db.models import Q
 from django.utils import timezone
 
+from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
 from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
@@ -80,11 +81,11 @@ class TeachingStage(LabelStage):
         assign(participant)
         participant.teaching_started_at = timezone.now()
 
-    def picture(self, participant: Participant, key: str) -> Picture | None:
+    def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         shown = [step.example for step in TeachingStep.objects.of(participant)]
         if participant.teaching_started_at and participant.study_as_joined.shows_references:
             shown += references_of(participant.study_as_joined.dataset)
-        return find_picture(participant, shown, key)
+        return find_picture(participant, shown, key, side)
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
         """Whoever is shown a picture of each class looks at them first."""

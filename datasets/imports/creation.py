@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -26,13 +26,8 @@ class LabelledImage:
 
     content: bytes | Path
     label: int
-
-    @property
-    def size(self) -> int:
-        return self.content.stat().st_size if isinstance(self.content, Path) else len(self.content)
-
-    def read(self) -> bytes:
-        return self.content.read_bytes() if isinstance(self.content, Path) else self.content
+    larger: Mapping[int, Path] = field(default_factory=dict)
+    """further files of it by their longest side"""
 
 
 # What a data set's page tells, from the finished pool and the order of its rows in the draft.
@@ -146,11 +141,25 @@ def _examples(
 def _write_images(
     dataset: Dataset, examples: Sequence[Example], images: Sequence[LabelledImage]
 ) -> None:
+    """A larger side is kept if every image has it: who can be asked for in which side must tell nothing."""
+    places = [dataset.image_path(example) for example in examples]
+    _write_padded(places, [image.content for image in images])
+    for side in set.intersection(*(set(image.larger) for image in images)):
+        larger = [dataset.image_folder(side) / place.name for place in places]
+        _write_padded(larger, [image.larger[side] for image in images])
+
+
+def _write_padded(places: Sequence[Path], contents: Sequence[bytes | Path]) -> None:
     # Every file has the length of the longest: a length tells something about the picture in it.
-    size = max(image.size for image in images)
-    (dataset.folder / "images").mkdir(parents=True)
-    for example, image in zip(examples, images, strict=True):
-        dataset.image_path(example).write_bytes(padded(image.read(), size))
+    size = max(_length(content) for content in contents)
+    places[0].parent.mkdir(parents=True)
+    for place, content in zip(places, contents, strict=True):
+        whole = content.read_bytes() if isinstance(content, Path) else content
+        place.write_bytes(padded(whole, size))
+
+
+def _length(content: bytes | Path) -> int:
+    return content.stat().st_size if isinstance(content, Path) else len(content)
 
 
 def _save_rows(

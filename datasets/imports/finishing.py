@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -25,7 +25,7 @@ from .creation import Draft, InsightMaker, LabelledImage, create_dataset
 from .examination import Examined
 from .findings import trials_of
 from .measurement import descriptions_for
-from .preparation import Prepared
+from .preparation import of_equal_sides
 from .watch import Watch
 
 
@@ -40,13 +40,14 @@ def finish(
     labels = np.array(examined.labels)
     fitted, features = _fitted(extractor, job, examined, watch)
     accuracy = measured.accuracy(name)
+    teaching, evaluation = _labelled(examined)
     draft = Draft(
         name=job.name,
         classes=examined.source.classes,
         seed=job.seed,
-        teaching=_labelled(examined, examined.teaching),
+        teaching=teaching,
         features=features,
-        evaluation=_labelled(examined, examined.evaluation),
+        evaluation=evaluation,
         evaluation_features=fitted.transform(_described_evaluation(examined, extractor)),
         target=fit_target(features, labels, accuracy.penalty),
         extractor=name,
@@ -103,5 +104,9 @@ def _insight(
     return asdict(found) | {"duplicates": draft.duplicates} | remedy
 
 
-def _labelled(examined: Examined, images: Sequence[Prepared]) -> list[LabelledImage]:
-    return [LabelledImage(image.file, examined.label(image)) for image in images]
+def _labelled(examined: Examined) -> tuple[list[LabelledImage], list[LabelledImage]]:
+    """The images to teach and to test with."""
+    images = of_equal_sides([*examined.teaching, *examined.evaluation])
+    labelled = [LabelledImage(one.file, examined.label(one), one.larger) for one in images]
+    first_test = len(examined.teaching)
+    return labelled[:first_test], labelled[first_test:]

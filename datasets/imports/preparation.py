@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from datasets.errors import BadImage, Problems
 from datasets.extractors.base import CancelCheck, Cancelled, Progress
-from datasets.pictures.encoding import Original, prepare
+from datasets.pictures.encoding import Original, enlarged, prepare
 from datasets.remedy import NO_REMEDY, Remedy
 from datasets.sources import SourceImage
 from datasets.sources.entries import ArchiveEntry
@@ -24,7 +25,7 @@ from jobs.processes import mapped
 WORTH_A_PROCESS = 40
 CHUNK = 4
 # Raised by one whenever a record says something else.
-RECORD = 2
+RECORD = 3
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Prepared:
     pixel_hash: str
     perceptual_hash: bytes
     original: Original
+    larger: Mapping[int, Path] = field(default_factory=dict)
+    """further files by their longest side"""
 
 
 @dataclass(frozen=True)
@@ -118,12 +121,42 @@ def _prepare_one(order: _Order) -> None:
         }
     else:
         write_whole(order.picture, prepared.content)
+        _write_larger(order.picture, prepared.larger)
         record |= {
+            "larger": list(prepared.larger),
             "pixel_hash": prepared.pixel_hash,
             "perceptual_hash": prepared.perceptual_hash.hex(),
             "original": asdict(prepared.original),
         }
     write_whole(order.record, json.dumps(record).encode())
+
+
+def _write_larger(picture: Path, larger: Mapping[int, bytes]) -> None:
+    for side, content in larger.items():
+        write_whole(_in_side(picture, side), content)
+
+
+def _in_side(picture: Path, side: int) -> Path:
+    return picture.with_name(f"{picture.stem}-{side}.jpg")
+
+
+def of_equal_sides(images: Sequence[Prepared]) -> list[Prepared]:
+    """Every image in every side that one of them has: a missing one would tell that its original was small."""
+    sides = sorted({side for image in images for side in image.larger})
+    due = [image.file for image in images if len(image.larger) < len(sides)]
+    workers = min(os.cpu_count() or 1, len(due) // WORTH_A_PROCESS)
+    with mapped(partial(_enlarge, sides), due, workers=workers, chunk=CHUNK) as work:
+        for _ in work:
+            pass
+    return [
+        replace(image, larger={side: _in_side(image.file, side) for side in sides})
+        for image in images
+    ]
+
+
+def _enlarge(sides: Sequence[int], picture: Path) -> None:
+    due = [side for side in sides if not _in_side(picture, side).exists()]
+    _write_larger(picture, enlarged(picture.read_bytes(), due))
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -154,6 +187,7 @@ def _prepared(order: _Order, record: dict[str, Any]) -> Prepared:
         pixel_hash=record["pixel_hash"],
         perceptual_hash=bytes.fromhex(record["perceptual_hash"]),
         original=_original(record["original"]),
+        larger={side: _in_side(order.picture, side) for side in record["larger"]},
     )
 
 

@@ -3,7 +3,8 @@
 Every picture leaves with the same longest side, format and quality, drawn on a fresh canvas, so
 that nothing but its content is left: no metadata, no comment, no trace of the original encoder.
 Small originals are enlarged too: if they stayed small, the size alone would tell two classes apart
-that were collected from different places.
+that were collected from different places. Features are computed from the smallest side; larger ones
+are for sharp screens, and are made as far as the original has more to show.
 """
 
 from __future__ import annotations
@@ -11,25 +12,29 @@ from __future__ import annotations
 import hashlib
 import io
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from PIL import Image, ImageCms, UnidentifiedImageError
 
 from datasets.errors import BadImage, too_long
 from datasets.remedy import NO_REMEDY, Remedy
+from studies.image_sides import LARGER, SMALLEST
 
 from .duplicates import perceptual_hash
+from .kinds import kind_of
 from .remedies import cropped, cropped_size, treated
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 SMALLEST_SIDE = 64
 MOST_PIXELS = 25_000_000
 MOST_BYTES = 100 * (1 << 20)
-LONGEST_SIDE = 480
 QUALITY = 85
+# On the screens that get these, a pixel is too small for its artefacts to be seen.
+LARGER_QUALITY = 80
 # Encoders write ten scans or so; each costs a pass over all pixels, so thousands stop a server.
 MOST_SCANS = 100
 LONGEST_PROFILE = 4 * (1 << 20)
@@ -45,22 +50,6 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-# What is not an image, recognised by its first bytes, so that the message can say what it is.
-OTHER_CONTENT = {
-    b"PK\x03\x04": "a zip archive",
-    b"\x1f\x8b": "a gzip archive",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive",
-    b"%PDF": "a PDF",
-    b"BM": "a BMP image",
-    b"II*\0": "a TIFF image",
-    b"MM\0*": "a TIFF image",
-    b"<svg": "an SVG drawing",
-    b"<?xml": "an XML file",
-    b"<!DO": "a web page",
-    b"<htm": "a web page",
-}
-
 BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
 # The library's own guard, for decoders that allocate while they read the header.
 Image.MAX_IMAGE_PIXELS = MOST_PIXELS
@@ -89,6 +78,8 @@ class PreparedImage:
     perceptual_hash: bytes
     """for `duplicates.find_duplicates`"""
     original: Original
+    larger: Mapping[int, bytes]
+    """the same picture by its longest side, for sides up to the first that holds all of the original"""
 
 
 class Undecodable(Exception):
@@ -117,6 +108,12 @@ def padded(content: bytes, size: int) -> bytes:
     if fill < 0 or not content.endswith(b"\xff\xd9"):
         raise ValueError(f"A JPEG of {len(content)} bytes cannot be padded to {size}.")
     return content[:-2] + b"\xff" * fill + content[-2:]
+
+
+def enlarged(content: bytes, sides: Sequence[int]) -> dict[int, bytes]:
+    """A prepared picture whose original had no more to show, in the sides that others of its data set have."""
+    with Image.open(io.BytesIO(content)) as picture:
+        return _in_sides(picture, sides)
 
 
 # Opening
@@ -174,18 +171,11 @@ def _opened(data: bytes, name: str) -> Image.Image:
     except UnidentifiedImageError as error:
         raise BadImage(
             file=name,
-            reason=f"It is {_kind(data)}, not a JPEG, PNG, WebP or GIF image.",
+            reason=f"It is {kind_of(data)}, not a JPEG, PNG, WebP or GIF image.",
             remedy=SAVE_AGAIN,
         ) from error
     _check_size(image, name)
     return image
-
-
-def _kind(data: bytes) -> str:
-    return next(
-        (kind for start, kind in OTHER_CONTENT.items() if data.startswith(start)),
-        "something else or damaged",
-    )
 
 
 def _check_size(image: Image.Image, name: str) -> None:
@@ -214,21 +204,51 @@ def _too_many_pixels(name: str, megapixels: str) -> BadImage:
 
 def _prepared(image: Image.Image, data: bytes, name: str, remedy: Remedy) -> PreparedImage:
     size = image.size
-    # A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing.
-    side = round(2 * LONGEST_SIDE / remedy.kept_share)
-    image.draft(image.mode, (side, side))
-    image.load()
-    orientation = _orientation(image)
-    width, height = reversed(size) if orientation > 4 else size
+    pixels = _decoded(image, SMALLEST, remedy)
+    width, height = reversed(size) if _orientation(image) > 4 else size
     shown = _checked_crop((width, height), name, remedy)
-    pixels = _upright(_flattened(image), orientation)
-    canvas = treated(_canvas(cropped(pixels, remedy), image.info.get("icc_profile")), remedy)
+    canvas = _shown(pixels, image, SMALLEST, remedy)
+    sides = [side for smaller, side in pairwise((SMALLEST, *LARGER)) if max(shown) > smaller]
     return PreparedImage(
-        content=_encoded(canvas),
+        content=_encoded(canvas, QUALITY),
         pixel_hash=_pixel_hash(pixels.convert("RGB")),
         perceptual_hash=perceptual_hash(canvas),
         original=Original(width, height, len(data), _format(image), shown[0] / shown[1]),
+        larger=_larger(data, name, pixels, sides, remedy) if sides else {},
     )
+
+
+def _larger(
+    data: bytes, name: str, pixels: Image.Image, sides: Sequence[int], remedy: Remedy
+) -> dict[int, bytes]:
+    """Decoded once more where that is finer, so that the smallest side stays what it is without this one."""
+    with _opened(data, name) as image:
+        _draft(image, sides[-1], remedy)
+        if sorted(image.size) != sorted(pixels.size):
+            pixels = _decoded(image, sides[-1], remedy)
+        return _in_sides(_shown(pixels, image, sides[-1], remedy), sides)
+
+
+def _in_sides(picture: Image.Image, sides: Sequence[int]) -> dict[int, bytes]:
+    return {side: _encoded(_resized(picture, side), LARGER_QUALITY) for side in sides}
+
+
+def _draft(image: Image.Image, side: int, remedy: Remedy) -> None:
+    """A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing."""
+    side = round(2 * side / remedy.kept_share)
+    image.draft(image.mode, (side, side))
+
+
+def _decoded(image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
+    """Upright pixels, enough of them for a picture of this side."""
+    _draft(image, side, remedy)
+    image.load()
+    return _upright(_flattened(image), _orientation(image))
+
+
+def _shown(pixels: Image.Image, image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
+    """The picture that people see, on a fresh canvas."""
+    return treated(_canvas(cropped(pixels, remedy), image.info.get("icc_profile"), side), remedy)
 
 
 def _checked_crop(size: tuple[int, int], name: str, remedy: Remedy) -> tuple[int, int]:
@@ -276,18 +296,17 @@ def _upright(image: Image.Image, orientation: int) -> Image.Image:
     return image.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else image
 
 
-def _canvas(pixels: Image.Image, profile: bytes | None) -> Image.Image:
-    size = _fitted(pixels.size)
-    small = pixels.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
-    canvas = Image.new("RGB", size, "white")
+def _canvas(pixels: Image.Image, profile: bytes | None, side: int) -> Image.Image:
+    small = _resized(pixels, side)
+    canvas = Image.new("RGB", small.size, "white")
     canvas.paste(_in_srgb(small, profile))
     return canvas
 
 
-def _fitted(size: tuple[int, int]) -> tuple[int, int]:
-    scale = LONGEST_SIDE / max(size)
-    width, height = (max(1, round(side * scale)) for side in size)
-    return width, height
+def _resized(pixels: Image.Image, side: int) -> Image.Image:
+    scale = side / max(pixels.size)
+    width, height = (max(1, round(length * scale)) for length in pixels.size)
+    return pixels.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
 def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
@@ -304,9 +323,9 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     return converted or image.convert("RGB")
 
 
-def _encoded(canvas: Image.Image) -> bytes:
+def _encoded(canvas: Image.Image, quality: int) -> bytes:
     file = io.BytesIO()
-    canvas.save(file, "JPEG", quality=QUALITY, optimize=True)
+    canvas.save(file, "JPEG", quality=quality, optimize=True)
     return file.getvalue()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db import models
 from django.db.models import Q
 
 from ..colours import CLASS_COLOURS
+from ..image_sides import LARGER, SMALLEST
 from ..keys import new_key, new_seed
 
 FEWEST_CLASSES, MOST_CLASSES = 2, len(CLASS_COLOURS)
@@ -73,11 +75,20 @@ class Dataset(models.Model):
 
     @property
     def folder(self) -> Path:
-        """Everything on disk that belongs to this data set: `images/` and the teachers' `pool/`."""
+        """Everything on disk that belongs to this data set: `images/`, larger copies, and the teachers' `pool/`."""
         return Path(settings.JEDI_DATA_DIR) / "datasets" / self.key
 
-    def image_path(self, example: Example) -> Path:
-        return self.folder / "images" / f"{example.key}.jpg"
+    def image_folder(self, side: int = SMALLEST) -> Path:
+        """The images with a longest side of so many pixels. Not every data set has the larger ones."""
+        return self.folder / ("images" if side == SMALLEST else f"images-{side}")
+
+    def image_path(self, example: Example, side: int = SMALLEST) -> Path:
+        """The smallest file of an image that has enough pixels for a side, or else the largest that there is."""
+        path = self.image_folder() / f"{example.key}.jpg"
+        for smaller, larger in pairwise((SMALLEST, *LARGER)):
+            if side > smaller and (finer := self.image_folder(larger) / path.name).is_file():
+                path = finer
+        return path
 
     @cached_property
     def class_names(self) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Route
 
-from .conftest import LONG_DISPLAY, AtQuestion, Join, MakeStudy, Visit
+from .conftest import LONG_DISPLAY, PHONE, AtQuestion, Join, MakeStudy, Visit
 from .visitor import Visitor
 
 FAILED = r"Failed to load resource|ERR_"
@@ -27,7 +27,7 @@ def test_the_display_waits_until_every_picture_is_decoded(
     held: list[Route] = []
     task = worker.task()
     late = task["images"][1]["url"]
-    visitor.page.route(f"**{late}", lambda route: held.append(route))
+    visitor.page.route(f"**{late}?*", lambda route: held.append(route))
     visitor.open(f"/w/{worker.token}/")
     visitor.see("memory-ready")
     visitor.page.wait_for_function(
@@ -106,11 +106,11 @@ def test_the_next_image_is_loaded_while_the_feedback_is_read(at_question: AtQues
     visitor.see("teaching-feedback")
     visitor.wait_until_loaded(following)
     visitor.see("teaching-feedback")
-    loaded = len([r for r in visitor.requests if r.url.endswith(following)])
+    loaded = len(visitor.requests_of(following))
     visitor.page.click("#feedback-continue")
     visitor.look_at_the_picture()
-    assert visitor.page.get_attribute(".specimen-image", "src").endswith(following)
-    assert len([r for r in visitor.requests if r.url.endswith(following)]) == loaded == 1
+    assert following in visitor.page.get_attribute(".specimen-image", "src")
+    assert len(visitor.requests_of(following)) == loaded == 1
 
 
 def test_the_next_image_of_the_test_is_loaded_before_the_answer(visit: Visit, join: Join) -> None:
@@ -124,5 +124,18 @@ def test_the_next_image_of_the_test_is_loaded_before_the_answer(visit: Visit, jo
     visitor.page.click("#choice-1")
     visitor.see_position("evaluation", task["position"] + 1)
     visitor.look_at_the_picture()
-    assert visitor.page.get_attribute(".specimen-image", "src").endswith(following)
-    assert len([r for r in visitor.requests if r.url.endswith(following)]) == 1
+    assert following in visitor.page.get_attribute(".specimen-image", "src")
+    assert len(visitor.requests_of(following)) == 1
+
+
+def test_pictures_are_asked_for_in_the_pixels_that_the_screen_shows(
+    at_question: AtQuestion,
+) -> None:
+    visitor = at_question("evaluation", **PHONE)
+    box = visitor.page.locator(".specimen-image").bounding_box()
+    assert box is not None
+    with visitor.page.expect_request("**/images/*") as request:
+        visitor.page.click("#choice-1")
+    pixels = PHONE["device_scale_factor"] * max(box["width"], box["height"])
+    asked = int(request.value.url.partition("?side=")[2])
+    assert pixels <= asked < pixels + 240

@@ -24,7 +24,7 @@ OBSERVER = """
       report({
         screen: root.dataset.screen,
         position: Number(root.dataset.position ?? 0),
-        pictures: pictures.map((picture) => picture.src.split("/").pop()),
+        pictures: pictures.map((picture) => new URL(picture.src).pathname.split("/").pop()),
         areDecoded: pictures.every((picture) => picture.complete && picture.naturalWidth > 0),
       });
     }
@@ -202,8 +202,13 @@ class Visitor:
     def wait_until_loaded(self, url: str) -> None:
         """Waits for something that the page loads ahead of its use."""
         self.page.wait_for_function(
-            "url => performance.getEntriesByName(new URL(url, location).href).length > 0", arg=url
+            "url => performance.getEntries().some((entry) => entry.name.split('?')[0].endsWith(url))",
+            arg=url,
         )
+
+    def requests_of(self, url: str) -> list[Request]:
+        """How often something was asked for, in whatever size."""
+        return [request for request in self.requests if request.url.split("?")[0].endswith(url)]
 
     def classes(self) -> list[str]:
         return [str(self.page.get_attribute(f"#choice-{n}", "data-label")) for n in (1, 2)]

@@ -7,10 +7,27 @@ const MOST_KEPT = 24;
 /** @type {Map<string, Promise<HTMLImageElement>>} */
 const kept = new Map();
 
+/** Sides are asked for in steps, so that a window that is dragged a little does not load everything again. */
+const STEP_PX = 240;
+
+let shownSide = 0;
+const sizes = new ResizeObserver((entries) => {
+  const specimen = entries.find(({ target }) => target.isConnected && target.matches(".specimen-image"));
+  if (specimen) shownSide = Math.max(specimen.contentRect.width, specimen.contentRect.height);
+});
+
+/** The longest side of a picture on this screen: as the last one had it, or as the window allows before there was one. */
+function sideInPixels() {
+  const side = shownSide || Math.min(window.innerWidth, window.innerHeight);
+  return STEP_PX * Math.ceil((side * window.devicePixelRatio) / STEP_PX);
+}
+
 async function loadOnce(url) {
   const image = new Image();
   image.draggable = false;
-  image.src = url;
+  // Drawings are sharp in every size; photographs have as many pixels as can be shown.
+  image.src = `${url}?side=${sideInPixels()}`;
+  sizes.observe(image);
   try {
     await image.decode();
   } catch (cause) {

@@ -2,11 +2,13 @@
 
 import re
 from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from studies.image_sides import LARGER, SMALLEST
 from studies.models import Dataset, Example
 from tests.builders import make_study
 from tests.datasets.drawn_files import decoded, encoded
@@ -22,6 +24,8 @@ from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
 
+SIDES = (SMALLEST, *LARGER)
+
 
 @cache
 def telling_files():
@@ -31,7 +35,7 @@ def telling_files():
         del files[name]
         picture = drawn(label_of(name), int(name[-7:-4]), 96)
         if label_of(name) == CLASSES[1]:
-            picture = Image.fromarray(noisy(np.asarray(picture.resize((700, 500)))))
+            picture = Image.fromarray(noisy(np.asarray(picture.resize((1000, 700)))))
             exif = Image.Exif()
             exif[0x010F] = "a camera"
             content = encoded(picture, "JPEG", quality=95, comment=b"a square", exif=exif)
@@ -73,35 +77,58 @@ def test_the_size_of_a_file_tells_nothing_though_the_originals_told_all(dataset)
     signs = [1 if label_of(name) == CLASSES[1] else -1 for name in originals]
     assert rank_auc(list(originals.values()), signs) == 1.0
     rows = list(dataset.examples.all())
-    sizes = [dataset.image_path(row).stat().st_size for row in rows]
-    assert len(set(sizes)) == 1
-    assert rank_auc(sizes, [row.label for row in rows]) == 0.5
+    for side in SIDES:
+        sizes = [dataset.image_path(row, side).stat().st_size for row in rows]
+        assert len(set(sizes)) == 1
+        assert rank_auc(sizes, [row.label for row in rows]) == 0.5
 
 
 def test_nothing_but_pixels_is_left(dataset):
-    for row in dataset.examples.all():
-        content = dataset.image_path(row).read_bytes()
+    for row, side in product(dataset.examples.all(), SIDES):
+        content = dataset.image_path(row, side).read_bytes()
         image = decoded(content)
         assert image.format == "JPEG"
-        assert max(image.size) == 480
+        assert max(image.size) == side
         assert set(image.info) <= {"jfif", "jfif_version", "jfif_unit", "jfif_density"}
         assert not image.getexif()
         assert b"a square" not in content
         assert content.endswith(b"\xff\xd9")
 
 
-def test_the_headers_are_the_same_for_both_classes(dataset):
+@pytest.mark.parametrize("side", SIDES)
+def test_the_headers_are_the_same_for_both_classes(side, dataset):
     """All that comes before the scan, but for height and width."""
+    files = [dataset.image_path(row, side).read_bytes() for row in dataset.examples.all()]
     heads = {
         re.sub(rb"\xff\xc0.{7}", b"", content[: content.index(b"\xff\xc4")], flags=re.DOTALL)
-        for content in (dataset.image_path(row).read_bytes() for row in dataset.examples.all())
+        for content in files
     }
     assert len(heads) == 1
 
 
+def test_a_page_gets_the_pixels_that_its_screen_can_show(dataset):
+    worker, other = (Worker(make_study(dataset=dataset, evaluation_size=6)) for _ in range(2))
+    address = worker.go_to("teaching")["image"]["url"]
+    got = {
+        asked: max(decoded(worker.client.get(f"{address}{asked}").content).size)
+        for asked in (
+            "",
+            "?side=480",
+            "?side=481",
+            "?side=720",
+            "?side=960",
+            "?side=9999",
+            "?side=x",
+        )
+    }
+    assert list(got.values()) == [480, 480, 720, 720, 960, 960, 480]
+    elsewhere = address.replace(worker.token, other.go_to("teaching") and other.token)
+    assert worker.client.get(f"{elsewhere}?side=960").status_code == 404
+
+
 def test_names_are_random(dataset, originals):
     again = import_by_command(originals)
-    names = [path.name for each in (dataset, again) for path in (each.folder / "images").iterdir()]
+    names = [path.name for each in (dataset, again) for path in each.image_folder().iterdir()]
     assert len(set(names)) == len(names) == 2 * dataset.examples.count()
     assert all(re.fullmatch(r"[0-9a-f]{24}\.jpg", name) for name in names)
 

@@ -397,6 +397,19 @@ def test_the_size_of_a_file_says_nothing_about_its_class():
     assert len(headers) == 1
 
 
+@pytest.mark.parametrize(
+    ("width", "sides"), [(300, []), (480, []), (500, [720]), (720, [720]), (1300, [720, 960])]
+)
+def test_sharp_screens_get_what_the_original_has_to_show(width, sides):
+    picture = scene(5, width, width * 3 // 4)
+    prepared = prepare(encoded(picture, "JPEG", quality=95), "a")
+    assert decoded(prepared.content).size == (480, 360)
+    assert list(prepared.larger) == sides
+    for side, content in prepared.larger.items():
+        assert decoded(content).size == (side, side * 3 // 4)
+        assert difference(decoded(content), shown_at(picture, (side, side * 3 // 4))) < 6
+
+
 # Facts and problems
 
 
