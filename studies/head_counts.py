@@ -138,10 +138,6 @@ class Enrolment:
         live = Participant.Purpose.LIVE
         return self.joined[live] - self.excluded[live]
 
-    @property
-    def uncounted(self) -> int:
-        return self.joined.total() - self.counted
-
 
 def enrolment(
     study: Study, using: str | None = None, versions: Sequence[int] | None = None

@@ -102,7 +102,7 @@ class Shortcuts:
 def shortcuts_of(dataset: Dataset) -> Shortcuts | None:
     """None for a data set that was never searched for them."""
     insight = dataset.insight
-    if not insight.get("shortcuts") or not insight.get("accuracy"):
+    if not all(insight.get(part) for part in ("shortcuts", "accuracy", "counts")):
         return None
     return judged(insight["shortcuts"], insight["accuracy"]["mean"], sum(insight["counts"]))
 

@@ -5,4 +5,9 @@ from django import template
 from analysis.charts import words
 
 register = template.Library()
-register.filter("percent", words.share)
+
+
+@register.filter
+def percent(share: float | str | None) -> str:
+    """A share in per cent; a dash for what the page does not have, which a template hands on as an empty text."""
+    return words.share(share if isinstance(share, int | float) else None)

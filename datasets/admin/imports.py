@@ -20,6 +20,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
+from datasets.counts import count_rows
 from datasets.errors import shown
 from datasets.imports import services
 from datasets.models import Import
@@ -231,6 +232,7 @@ class ImportAdmin(PageAdmin):
             "title": f"Import of {obj.name}",
             "subtitle": None,
             "measure_form": MeasureForm(instance=obj) if may_measure_again(obj) else None,
+            "counts": count_rows(obj.findings.get("counts", {})),
             "trials": trial_table(obj.findings.get("trials", [])),
             "shortcut_rule": RULE,
         }

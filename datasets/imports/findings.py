@@ -6,6 +6,7 @@ from typing import Any
 
 from datasets.checks.reading import Reading
 from datasets.checks.target import Candidate
+from datasets.counts import counts_of
 from datasets.extractors.registry import EXTRACTORS
 from datasets.remedy import NO_REMEDY
 from datasets.trials import trial_of
@@ -18,16 +19,10 @@ SAMPLES = 3
 
 
 def findings_of(examined: Examined) -> dict[str, Any]:
-    sides = {"teaching pool": examined.teaching, "evaluation set": examined.evaluation}
-    counts = {
-        f"{label}, {side}": sum(image.label == label for image in images)
-        for label in examined.source.classes
-        for side, images in sides.items()
-    }
     names = [image.name for image in examined.images]
     measured = examined.measured
     return {
-        "counts": counts,
+        "counts": counts_of(examined),
         "remedy": str(examined.remedy),
         "samples": samples_of(examined),
         "classes": examined.source.found,

@@ -93,6 +93,20 @@ def test_a_data_set_without_insight_has_a_page_too(researcher):
     assert "How well it can be taught" not in page.content.decode()
 
 
+def test_a_data_set_with_a_part_of_the_insight_shows_that_part(imported, researcher):
+    """Other software, and earlier versions of this, kept less with a data set."""
+    for part in imported.insight:
+        Dataset.objects.update(insight={part: imported.insight[part]})
+        assert researcher.get(page_of(imported)).status_code == 200, part
+        rest = {key: value for key, value in imported.insight.items() if key != part}
+        Dataset.objects.update(insight=rest)
+        assert researcher.get(page_of(imported)).status_code == 200, part
+    Dataset.objects.update(insight={"accuracy": {"mean": 0.75}})
+    page = researcher.get(page_of(imported)).content.decode()
+    assert "75.0" in page
+    assert "Not everything was measured" in page
+
+
 def test_the_number_of_queries_does_not_grow_with_the_data_set(researcher):
     counts = []
     for size in (20, 120):
