@@ -2,9 +2,11 @@
 
 import os
 import subprocess
+import sys
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from jedi_web.data_folder import DataFolderInUse, hold
 from jobs import supervision
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,6 +23,19 @@ control_socket_disable = True
 preload_app = True
 
 _background: list[subprocess.Popen[bytes]] = []
+_held: list[IO[str]] = []
+
+
+def on_starting(server: Any) -> None:
+    """A second server on one SQLite folder is a mistake; on Postgres many may serve together."""
+    from django.conf import settings
+
+    if "sqlite3" not in settings.DATABASES["default"]["ENGINE"]:
+        return
+    try:
+        _held.append(hold(settings.JEDI_DATA_DIR))
+    except DataFolderInUse as refusal:
+        sys.exit(str(refusal))
 
 
 def when_ready(server: Any) -> None:

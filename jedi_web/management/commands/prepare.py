@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand
 
 from datasets.demo.services import load_demo
 from desk.access.roles import password_link
+from jedi_web.data_folder import wait_for_turn
 
 
 class Command(BaseCommand):
@@ -23,11 +24,15 @@ class Command(BaseCommand):
         parser.add_argument("--no-demo", action="store_true", help="leave the demo study out")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        with wait_for_turn(settings.JEDI_DATA_DIR):
+            self.prepare(has_demo=not options["no_demo"])
+
+    def prepare(self, *, has_demo: bool) -> None:
         call_command("migrate", verbosity=0)
         if not are_collected():
             call_command("collectstatic", verbosity=0, interactive=False)
         self.stdout.write("")
-        if not options["no_demo"]:
+        if has_demo:
             self.stdout.write(f"  Take part as a worker:   {load_demo().public_url}")
         self.stdout.write(f"  Sign in as a researcher: {settings.JEDI_PUBLIC_URL}/admin/")
         if first := first_password_link():
