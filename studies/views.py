@@ -1,16 +1,15 @@
 """The pages of a worker: the entry, the session's shell, and the images of a session."""
 
-import json
 from collections.abc import Callable
 
 from csp.decorators import csp_update
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
-from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
 from . import services, stages
@@ -121,16 +120,16 @@ def _cookie_name(study: Study) -> str:
     return f"jedi_session_{study.pk}"
 
 
+# It repeats nothing of the request, so its compressed length tells nobody the secret in its address. The entry does
+# repeat its address, and is not compressed.
 @framable
+@gzip_page
 @require_safe
 def session(request: HttpRequest, token: str) -> HttpResponse:
     """The shell of the worker's page; everything else comes through the API."""
     participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
-    scripts = {stage.name: static(stage.script) for stage in stages.flow()}
     context = {
         "study": participant.study,
-        "scripts": scripts,
-        "scripts_json": json.dumps(scripts),
         "api_url": reverse("api-session", args=[participant.token]),
         "is_preview": participant.purpose == Participant.Purpose.PREVIEW,
     }

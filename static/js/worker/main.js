@@ -10,12 +10,6 @@ import { showProgress } from "./progress.js";
 import { createTab } from "./tab.js";
 import { createWithdrawal } from "./withdraw.js";
 
-/** Every stage brings a module whose default export takes a state, shows its task and returns the state after it. */
-async function loadTasks(scripts) {
-  const tasks = Object.entries(scripts).map(async ([kind, address]) => [kind, (await import(address)).default]);
-  return Object.fromEntries(await Promise.all(tasks));
-}
-
 /** The device is looked at once after consent; on a later load only a fault is worth a screen. */
 function isFirstAfterConsent({ session, task }) {
   return task.kind === session.stages[0].name && session.stages.every((stage) => stage.done === 0);
@@ -37,10 +31,8 @@ async function catchUp(error, { api }) {
   return state;
 }
 
-async function takePart(scripts, others) {
-  const [first, tasks] = await Promise.all([others.api.load(), loadTasks(scripts)]);
-  const context = { ...others, tasks };
-  let state = first;
+async function takePart(context) {
+  let state = await context.api.load();
   while (state.task.kind !== "done") {
     state = await takeTask(state, context).catch((error) => catchUp(error, context));
   }
@@ -56,22 +48,30 @@ function showEnd(error) {
   }
 }
 
-const { apiUrl, scripts } = document.getElementById("stage").dataset;
-const events = createEvents(apiUrl);
-const overlay = events.watching(createOverlay());
-const withdrawal = createWithdrawal();
-const api = createApi(apiUrl, {
-  watcher: overlay,
-  onState({ session, task }) {
-    events.at(task);
-    showProgress(session);
-    withdrawal.at(session);
-  },
-});
-withdrawal.serve(api);
-takePart(JSON.parse(scripts), {
-  api,
-  isChecked: false,
-  overlay,
-  tab: createTab(apiUrl),
-}).catch(showEnd);
+/**
+ * Starts the page.
+ * @param {Record<string, Function>} tasks by the name of their stage: each takes a state, shows its task and returns the state
+ *   after it
+ */
+export function start(tasks) {
+  const { apiUrl } = document.getElementById("stage").dataset;
+  const events = createEvents(apiUrl);
+  const overlay = events.watching(createOverlay());
+  const withdrawal = createWithdrawal();
+  const api = createApi(apiUrl, {
+    watcher: overlay,
+    onState({ session, task }) {
+      events.at(task);
+      showProgress(session);
+      withdrawal.at(session);
+    },
+  });
+  withdrawal.serve(api);
+  takePart({
+    api,
+    isChecked: false,
+    overlay,
+    tab: createTab(apiUrl),
+    tasks,
+  }).catch(showEnd);
+}
