@@ -15,14 +15,14 @@ from analysis.results.sample import sessions_in_words
 from analysis.results.study_figure import FORMS, StudyFigure
 from studies.models import Study
 from studies.version_groups import VersionChoice, choose_versions
-from teaching.engine import Shown, Tracked
 from teaching.engine.arrays import FloatArray
-from teaching.engine.classes import of_class, unfolded
+from teaching.engine.classes import of_class
 from teaching.teachers import teacher_title
 
 from . import beliefs
 from .decay import Fit, fit_decay
 from .figures import BINARY, ArmBins, ArmFits, calibration_plot, decay_plot
+from .kinds import Reading, kinds_table, read
 from .sessions import TaughtSession, sessions_of
 
 # How many of the newest: the page loads in a second or two, and more would change little.
@@ -48,10 +48,11 @@ LOSSES = (
 
 @dataclass(frozen=True)
 class Arm:
-    """The sessions of one teacher, with every worker's loss by each way to predict."""
+    """The sessions of one teacher, what tracking makes of each, and every worker's loss by each way to predict."""
 
     name: str
     sessions: Sequence[TaughtSession]
+    readings: Sequence[Reading]
     losses: dict[str, tuple[float, ...]]
 
 
@@ -96,21 +97,16 @@ def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
     rights = [session.right for session in sessions]
     classes = max(session.classes for session in sessions)
     constants = beliefs.constant_of_others(rights, classes)
+    readings = [read(session) for session in sessions]
     predictions: dict[str, list[FloatArray]] = {
         TEACHER: [of_class(s.probabilities, s.labels) for s in sessions],
-        TRACKING: [of_class(predicted_answers(s), s.labels) for s in sessions],
+        TRACKING: [
+            of_class(one.expected, s.labels) for one, s in zip(readings, sessions, strict=True)
+        ],
         CONSTANT: [np.full(len(r), c) for r, c in zip(rights, constants, strict=True)],
         RUNNING: [beliefs.running_accuracy(right, classes) for right in rights],
     }
-    return Arm(name, sessions, beliefs.losses_by_worker(predictions, rights))
-
-
-def predicted_answers(session: TaughtSession) -> FloatArray:
-    """What a teacher that tracks the learner gives each class before each answer, (t, k), whichever teacher taught."""
-    teacher = Tracked(beta=session.beta, learning_rate=session.rate)
-    rows = zip(session.examples, session.answers, session.probabilities, strict=True)
-    shown = [Shown(int(example), int(answer), p.tolist()) for example, answer, p in rows]
-    return unfolded(teacher.predicted_answers(session.pool, shown), session.classes)
+    return Arm(name, sessions, readings, beliefs.losses_by_worker(predictions, rights))
 
 
 def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
@@ -120,6 +116,9 @@ def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
         return page
     return page | {
         "losses": loss_table(found),
+        "kinds": kinds_table(
+            [(teacher_title(arm.name), arm.readings) for arm in found.arms], found.sample
+        ),
         "figures": [draw(found) for draw in FIGURES.values()],
         "forms": [*FORMS],
         "decay": decay_words(found),

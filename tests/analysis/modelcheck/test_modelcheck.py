@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from analysis.modelcheck import beliefs, decay
-from analysis.modelcheck.page import check
+from analysis.modelcheck.kinds import UNCLEAR, Reading, kinds_table
+from analysis.modelcheck.page import check, model_page
 from studies.models import Participant, Study
-from teaching.engine import LearningRate, SimulatedLearner
+from teaching.engine import LearningRate, Shown, SimulatedLearner, Tracked
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -136,6 +137,29 @@ def test_the_check_reads_what_was_stored(finished):
         assert session.code in found.fits
 
 
+def test_every_worker_is_counted_once_among_the_kinds_of_learners(finished):
+    found = check(finished, Participant.Purpose.LIVE)
+    table = model_page(finished, Participant.Purpose.LIVE)["kinds"]
+    assert [column.title for column in table.columns][1:] == ["JEDI", "RT", "All"]
+    assert np.sum([row[1:] for row in table.rows], axis=0).tolist() == [2, 2, 4]
+    for arm in found.arms:
+        for session, reading in zip(arm.sessions, arm.readings, strict=True):
+            person = Participant.objects.get(code=session.code)
+            teacher = Tracked(beta=person.beta, learning_rate=session.rate)
+            history = [
+                Shown(step.example.pool_index, step.answer, step.probabilities)
+                for step in person.teachingsteps.select_related("example").order_by("position")
+            ]
+            assert reading.kinds == teacher.mixture(session.pool, history).family_weights()
+
+
+def test_a_kind_leads_only_where_it_is_likelier_than_all_others_together():
+    sure, unsure = (Reading(np.empty((0, 2)), kinds) for kinds in ({"rule": 0.6}, {"rule": 0.4}))
+    table = kinds_table([("JEDI", [sure, unsure, unsure])], note="")
+    assert [row[1:] for row in table.rows] == [[1, 1], [2, 2]]
+    assert table.rows[-1][0] == UNCLEAR
+
+
 def test_only_people_who_count_are_checked(finished):
     Participant.objects.filter(arm="rt").update(is_excluded=True)
     assert [arm.name for arm in check(finished, "live").arms] == ["jedi"]
@@ -147,6 +171,7 @@ def test_the_page_and_its_figures(finished, researcher):
     page = researcher.get(base).content.decode()
     assert "running accuracy" in page
     assert "0.693" in page
+    assert "Which learner model fits whom" in page
     for form, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"participant,arm")):
         assert b"".join(researcher.get(f"{base}decay.{form}")).startswith(start)
     rows = list(
