@@ -50,8 +50,11 @@ class Payment(models.Model):
     """That a participant was paid a bonus. A payment that was recorded by mistake is undone, never removed."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="payments")
-    act = models.CharField(
-        max_length=24, default=new_key, help_text="Payments that were recorded together share it."
+    batch = models.CharField(
+        max_length=24,
+        default=new_key,
+        db_column="act",
+        help_text="Payments that were recorded together share it.",
     )
     amount = models.DecimalField(max_digits=8, decimal_places=2)
     currency = models.CharField(max_length=3)

@@ -23,10 +23,10 @@ def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
-def flag(name: str, default: bool = False) -> bool:
+def flag(name: str) -> bool:
     value = text(name).lower()
     if value in {"", "0", "1", "true", "false", "yes", "no"}:
-        return value in {"1", "true", "yes"} if value else default
+        return value in {"1", "true", "yes"}
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to 1 or 0.")
 
 
@@ -37,8 +37,8 @@ def number(name: str, default: int) -> int:
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number, 0 or more.")
 
 
-def words(name: str, default: str = "") -> list[str]:
-    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+def words(name: str) -> list[str]:
+    return [word.strip() for word in text(name).split(",") if word.strip()]
 
 
 def secret_key(data_dir: Path) -> str:

@@ -26,6 +26,7 @@ from .tasks import GAUSSIAN, TASKS
 BETAS = (0.368, 0.5, 0.75, 0.875, 0.999)
 # A window of 2/(1 − 0.999) steps covers any pool; this much of one shows what a bound would do.
 CAP = 100
+FEATURES = 10
 TEACHING_SHARE = 0.2
 PAPER_GRAPH, OWN_GRAPH = GRAPHS = ("paper", "own")
 
@@ -180,12 +181,12 @@ def _teacher(condition: Condition, rate: engine.LearningRate) -> engine.Teacher:
     )
 
 
-def gaussian(rng: np.random.Generator, n: int = 2000, d: int = 10) -> Labelled:
+def gaussian(rng: np.random.Generator, n: int = 2000) -> Labelled:
     """Two classes about ∓0.6 in every feature, whose variances lie between 1 and 10."""
     labels = np.repeat([0, 1], n // 2)
-    deviations = np.sqrt(rng.uniform(1, 10, d))
+    deviations = np.sqrt(rng.uniform(1, 10, FEATURES))
     centres = np.array([-0.6, 0.6])[labels, None]
-    return Labelled(centres + deviations * rng.standard_normal((n, d)), labels)
+    return Labelled(centres + deviations * rng.standard_normal((n, FEATURES)), labels)
 
 
 def _archives(path: Path) -> list[Path]:

@@ -42,7 +42,7 @@ def add_places(study: Study, more: int, actor: Any) -> int:
     with transaction.atomic():
         limited = Study.objects.filter(pk=study.pk, max_participants__isnull=False)
         if not limited.update(max_participants=F("max_participants") + more):
-            raise StateNotAllowed("This study has no limit of places.")
+            raise StateNotAllowed("The number of places in this study is not limited.")
         places = int(limited.values_list("max_participants", flat=True).get() or 0)
         _record(study, f"{more} places were added; there are {places} now.", actor)
     return places

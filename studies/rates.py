@@ -51,7 +51,7 @@ def rate_question(study: Study) -> str:
     return (
         f"The learning rate η₀ = {in_digits(rate)} is {compared} the {in_digits(suggested)} that the data set "
         f"suggests for its features. Teachers who follow a worker’s progress will choose as if {effect}, and simulated "
-        "workers will learn that way. Empty the field to follow the data set."
+        "workers will learn that way. Clear the field to follow the data set."
     )
 
 

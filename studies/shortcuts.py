@@ -21,8 +21,8 @@ PART = 0.5
 # The lead over guessing that is a shortcut whatever the concept achieves, at the lower end of the cue's interval.
 LEAD = 0.1
 RULE = (
-    "A cue counts as a shortcut if it surely beats guessing and leads it by at least half as much as the target "
-    "concept does, or surely by ten points."
+    "A cue counts as a shortcut if it clearly beats guessing, by at least half as much as the target concept does, "
+    "or if it beats guessing by clearly more than ten points."
 )
 
 BACKGROUND = (
@@ -68,9 +68,9 @@ class Judged:
     @property
     def _beside(self) -> str:
         if self.part is None:
-            return ", and the target concept no more than guessing"
+            return ", where the target concept does no better than guessing"
         if self.part >= 1:
-            return ", which is all that the target concept achieves"
+            return ", as much as the target concept achieves"
         return f", {_percent(self.part)} of the target concept’s lead over guessing"
 
     @property

@@ -1,4 +1,4 @@
-"""The ceiling of a data set: how much of the evaluation a perfect pupil of its target concept would get right."""
+"""The ceiling of a data set: how many of the evaluation images its target concept gets right."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import lru_cache
 from studies.models import Dataset
 
 NO_FEATURES = (
-    "How much of the evaluation a perfect pupil would get right is not known: this data set was made without features "
-    "of its evaluation images. Import the images again to find out."
+    "How many of the evaluation images can be got right is not known: this data set was made without features of them. "
+    "Import the images again to find out."
 )
 
 
@@ -27,7 +27,7 @@ class Ceiling:
         shares = (f"{100 * share:.0f}" for share in (self.mean, self.low, self.high))
         mean, low, high = shares
         return (
-            f"A perfect pupil of the target concept would get {mean} % of the evaluation images right "
+            f"Somebody who learned the target concept perfectly would get {mean} % of the evaluation images right "
             f"(95 % interval {low}–{high} %, {self.n} images)."
         )
 

@@ -19,7 +19,7 @@ from teaching.engine.classes import less_truth, softmax
 
 BETAS = np.round(np.arange(0, 0.9501, 0.025), 3)
 RATES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
-# The chance that an answer is the toss of a coin.
+# The chance that an answer is a guess.
 GUESS = 0.1
 # How far below the best the profile of a plausible β may lie.
 ALLOWED_DROP = float(chi2.ppf(0.95, 1) / 2)

@@ -40,7 +40,7 @@ TRACKING_IS_BETTER = "Tracking is better than running accuracy by"
 LOSSES = (
     row_names("Teacher"),
     *number_columns("Sessions"),
-    *number_columns(*WAYS.values(), group="Log loss, nats an answer"),
+    *number_columns(*WAYS.values(), group="Log loss per answer, in nats"),
     *number_columns(*THAN, strong=THAN, group="The belief is better by (95 % interval)"),
     *number_columns(TRACKING_IS_BETTER, strong=[TRACKING_IS_BETTER]),
 )
@@ -122,7 +122,7 @@ def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
         "figures": [draw(found) for draw in FIGURES.values()],
         "forms": [*FORMS],
         "decay": decay_words(found),
-        "coin": f"{np.log(2):.3f}",
+        "even_odds": f"{np.log(2):.3f}",
     }
 
 

@@ -49,9 +49,7 @@ def beside_gain(outcome: Outcome, numbers: Numbers) -> str:
         for arm in numbers.arms
     }
     accuracies = ", ".join(f"{name} {words.share(mean)}" for name, mean in means.items())
-    return (
-        f"A low first-seen accuracy makes a large gain too. Mean evaluation accuracy: {accuracies}."
-    )
+    return f"A low first-seen accuracy also makes for a large gain. Mean evaluation accuracy: {accuracies}."
 
 
 def by_memory_figure(outcome: Outcome, numbers: Numbers) -> StudyFigure:

@@ -38,7 +38,7 @@ COMPARISONS = (
 ATTRITION = (
     row_names("Teacher"),
     *number_columns("Joined", "Finished", "Under way", "Abandoned", "Withdrew", "Declined"),
-    *number_columns("Lost of those who ended", "Excluded"),
+    *number_columns("Share lost", "Excluded"),
 )
 
 

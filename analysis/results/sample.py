@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analysis.charts.words import UNKNOWN
+from analysis.charts.words import UNKNOWN, in_words
 from studies.models import Participant
 from studies.version_groups import VersionChoice, VersionPeople, versions_in_words
 
@@ -91,8 +91,8 @@ def sessions_in_words(n: int, purpose: str, versions: VersionChoice, *, most: in
     if versions.left_out:
         left_out.append(f"of {versions_in_words([one.number for one in versions.left_out])}")
     sentences = [
-        f"{n} {kind}{own} who finished, each with the settings of the own session.",
-        f"Left out: people {', '.join(left_out)}.",
+        f"{n} {kind}{own} who finished, each judged by the settings of their own session.",
+        f"Left out: people {in_words(left_out)}.",
         versions.pooling,
     ]
     return " ".join(filter(None, sentences))

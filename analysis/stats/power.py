@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 FEWEST, MOST = 2, 20_000
 DRAWS = 1000
 DEFAULT_POWER = 0.8
+SEED = 0
 # Numbers drawn at a time, which bounds the memory.
 AT_ONCE = 2_000_000
 
@@ -56,17 +57,15 @@ def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:
     return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
 
 
-def detectable_effect(
-    n: int, alpha: float = 1 - CONFIDENCE, power: float = DEFAULT_POWER
-) -> float | None:
-    """The effect, in standard deviations, that two arms of n find with this power: the root of `power_by_formula`."""
+def detectable_effect(n: int, alpha: float = 1 - CONFIDENCE) -> float | None:
+    """The effect, in standard deviations, that two arms of n find with DEFAULT_POWER: a root of the formula."""
     if n < TOO_FEW:
         return None
     # More than the distance between the two normal tails, and not by more than this: t has heavier tails.
-    largest = 2 * (stats.t.isf(alpha / 2, 2 * n - 2) + stats.t.isf(1 - power, 2 * n - 2))
+    largest = 2 * (stats.t.isf(alpha / 2, 2 * n - 2) + stats.t.isf(1 - DEFAULT_POWER, 2 * n - 2))
     return float(
         optimize.brentq(
-            lambda effect: power_by_formula(n, effect, 1.0, alpha) - power,
+            lambda effect: power_by_formula(n, effect, 1.0, alpha) - DEFAULT_POWER,
             0.0,
             largest * math.sqrt(2 / n),
         )
@@ -87,13 +86,13 @@ def pooled_sd(groups: Sequence[Sequence[float]]) -> float | None:
     return math.sqrt(squares / df) if df else None
 
 
-def power_by_drawing(n: int, question: Question, first: Floats, second: Floats, seed: int) -> float:
+def power_by_drawing(n: int, question: Question, first: Floats, second: Floats) -> float:
     """How often Welch's t test finds the effect, with n workers per arm drawn from the simulated ones.
 
     Both arms keep the shape and spread that they have; their means are shifted so that they differ by the effect.
     """
     found = 0
-    rng = np.random.default_rng([seed, n])
+    rng = np.random.default_rng([SEED, n])
     at_once = max(1, min(DRAWS, AT_ONCE // n))
     for start in range(0, DRAWS, at_once):
         count = min(at_once, DRAWS - start)
@@ -104,13 +103,13 @@ def power_by_drawing(n: int, question: Question, first: Floats, second: Floats, 
 
 
 def needed_by_drawing(
-    question: Question, first: Sequence[float], second: Sequence[float], seed: int = 0
+    question: Question, first: Sequence[float], second: Sequence[float]
 ) -> int | None:
     """The fewest workers per arm whose drawn power is enough; None beyond MOST."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if min(len(a), len(b)) < 2:
         return None
-    return fewest(lambda n: power_by_drawing(n, question, a, b, seed) >= question.power)
+    return fewest(lambda n: power_by_drawing(n, question, a, b) >= question.power)
 
 
 def fewest(is_enough: Callable[[int], bool]) -> int | None:

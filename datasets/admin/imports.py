@@ -141,7 +141,7 @@ class ImportForm(RemedyForm):
         label="Teach only these classes",
         required=False,
         help_text="The names of folders or labels, one on each line, if not all of them are to be taught. "
-        "You can choose them later, too.",
+        "You can also choose them later.",
     )
 
     class Meta:

@@ -14,8 +14,8 @@ from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.classes import likeliest, of_class
 
-from .likeness import Likeness, homophily_by_chance, neighbour_accuracy
 from .shortcuts import CueReport
+from .similarity import Similarity, homophily_by_chance, neighbour_accuracy
 from .target import Accuracy
 
 # Examples shown in each list, and points on the map: more would only slow the page.
@@ -290,7 +290,7 @@ def _warnings_about_accuracy(
         )
 
 
-def _warnings_about_graph(graph: GraphHealth, likeness: Likeness | None) -> Iterator[Concern]:
+def _warnings_about_graph(graph: GraphHealth, similarity: Similarity | None) -> Iterator[Concern]:
     if graph.pieces_before_bridges > 1:
         yield Concern(
             "bridges",
@@ -300,11 +300,11 @@ def _warnings_about_graph(graph: GraphHealth, likeness: Likeness | None) -> Iter
         )
     # Half way from what chance gives would be a lot already; a twentieth is nothing.
     by_chance = graph.homophily_by_chance
-    if likeness and likeness.homophily < by_chance + 0.05 * (1 - by_chance):
+    if similarity and similarity.homophily < by_chance + 0.05 * (1 - by_chance):
         yield Concern(
             "mixed_graph",
             f"Similar images are of one class no more often than by chance "
-            f"({percent(likeness.homophily)}), so the teacher can hardly tell what a person believes.",
+            f"({percent(similarity.homophily)}), so the teacher can hardly tell what a person believes.",
             "Choose other features.",
         )
 

@@ -18,7 +18,7 @@ from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.classes import likeliest, softmax
 from teaching.engine.concept import losses_of, ridge_logistic
 
-from .likeness import Fold, Likeness, LikenessCount, share
+from .similarity import Fold, Similarity, SimilarityCount, share
 
 FOLDS = 5
 # λ per example. Features have a length of about one. The weakest penalty is a floor on purpose:
@@ -46,7 +46,7 @@ class Accuracy:
     but the teacher's score does, through log 1/P*_y"""
     log_losses: tuple[float, ...]
     """one per entry of PENALTIES"""
-    likeness: Likeness | None = None
+    likeness: Similarity | None = None
     """what the same folds say about similar images, if it was asked for"""
 
     def right(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
@@ -68,7 +68,7 @@ class Accuracy:
                 "confusion": tuple(tuple(counts) for counts in row["confusion"]),
                 "probabilities": np.array(row["probabilities"]),
                 "log_losses": tuple(row["log_losses"]),
-                "likeness": Likeness.from_json(row["likeness"]) if row["likeness"] else None,
+                "likeness": Similarity.from_json(row["likeness"]) if row["likeness"] else None,
             }
         )
 
@@ -163,16 +163,16 @@ def cross_validated_accuracy(
         features = extractor.fit(descriptions[train], y[train], seed).transform(descriptions)
         return features[train], features[held_out]
 
-    return _cross_validated(y, seed, features_of, progress, LikenessCount(y))
+    return _cross_validated(y, seed, features_of, progress, SimilarityCount(y))
 
 
 def accuracy_of_features(
-    features: FloatArray, labels: npt.ArrayLike, seed: int = 0, *, with_likeness: bool = False
+    features: FloatArray, labels: npt.ArrayLike, seed: int = 0, *, with_similarity: bool = False
 ) -> Accuracy:
     """The same for features (n, d) that no label had a part in."""
     y = base.checked_labels(labels, len(features))
-    likeness = LikenessCount(y) if with_likeness else None
-    return _cross_validated(y, seed, _fixed(features), likeness=likeness)
+    similarity = SimilarityCount(y) if with_similarity else None
+    return _cross_validated(y, seed, _fixed(features), similarity=similarity)
 
 
 def compare(
@@ -198,7 +198,7 @@ def compare(
     return Comparison(tuple(candidates))
 
 
-def stratified_folds(labels: IntArray, seed: int, folds: int = FOLDS) -> IntArray:
+def stratified_folds(labels: IntArray, seed: int) -> IntArray:
     """The fold of each example, shape (n,): every fold has its share of each class."""
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
@@ -207,7 +207,7 @@ def stratified_folds(labels: IntArray, seed: int, folds: int = FOLDS) -> IntArra
     fold = np.empty(len(labels), dtype=np.intp)
     for label in classes:
         members = rng.permutation(np.flatnonzero(labels == label))
-        fold[members] = np.arange(len(members)) % min(folds, counts.min())
+        fold[members] = np.arange(len(members)) % min(FOLDS, counts.min())
     return fold
 
 
@@ -237,7 +237,7 @@ def _cross_validated(
     seed: int,
     features_of: FeaturesOfFold,
     progress: base.Progress = base.no_progress,
-    likeness: LikenessCount | None = None,
+    similarity: SimilarityCount | None = None,
 ) -> Accuracy:
     fold = stratified_folds(labels, seed)
     count = int(fold.max()) + 1
@@ -247,11 +247,11 @@ def _cross_validated(
         train, held_out = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
         learned, unseen = features_of(train, held_out)
         scores[:, held_out] = _scores(learned, labels[train], unseen)
-        if likeness:
-            likeness.add(Fold(train, held_out, learned, unseen))
+        if similarity:
+            similarity.add(Fold(train, held_out, learned, unseen))
         progress("cross-validate", (number + 1) / count)
     accuracy = _accuracy(scores, labels, fold)
-    return replace(accuracy, likeness=likeness.total) if likeness else accuracy
+    return replace(accuracy, likeness=similarity.total) if similarity else accuracy
 
 
 def _scores(learned: FloatArray, labels: IntArray, unseen: FloatArray) -> FloatArray:

@@ -87,7 +87,7 @@ def _described_evaluation(examined: Examined, extractor: Extractor) -> Descripti
 def insight_into(draft: Draft) -> InsightMaker:
     """The insight of a data set that was not imported: its features are as they are."""
     labels = [image.label for image in draft.teaching]
-    accuracy = accuracy_of_features(draft.features, labels, with_likeness=True)
+    accuracy = accuracy_of_features(draft.features, labels, with_similarity=True)
     cues = describe_all(ImageCues(), [image.content for image in draft.teaching])
     return partial(_insight, draft, accuracy, measure_cues(cues, None, labels), {})
 

@@ -21,6 +21,7 @@ def may_share(request: HttpRequest, study: Study | None) -> bool:
 
 class ShareInline(admin.TabularInline):
     model = StudyShare
+    template = "admin/desk/access/_colleagues.html"
     extra = 0
     verbose_name_plural = "colleagues"
 

@@ -18,7 +18,7 @@ def shortcuts(facts: StudyFacts) -> Finding:
     if found is None:
         return note("Nobody has searched this data set for shortcuts.", facts.dataset_page)
     if not found.warnings:
-        return fine("No cue that was looked for gives the classes away.")
+        return fine("None of the cues that were checked gives the classes away.")
     first, *others = found.warnings
     more = f" {len(others)} more on the data set’s page." if others else ""
     return question(first + more, facts.dataset_page)

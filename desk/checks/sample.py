@@ -10,7 +10,7 @@ from studies.models import Outcome, Study
 from .facts import StudyFacts
 from .finding import Finding, fine, note, question
 
-LEVEL, POWER = 0.05, 0.8
+LEVEL = 0.05
 # In standard deviations. A study that misses larger differences than these misses nearly everything.
 LARGE = 0.8
 # What simulated workers call the outcomes.
@@ -69,7 +69,7 @@ def detectable(n: int, level: float) -> float | None:
     # Statistics take a moment to load, which a server should not wait for when it starts.
     from analysis.stats.power import detectable_effect
 
-    return detectable_effect(n, level, POWER)
+    return detectable_effect(n, level)
 
 
 def simulated_spread(study: Study, outcome: Outcome) -> float | None:

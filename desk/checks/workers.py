@@ -126,6 +126,6 @@ def completion(facts: StudyFacts) -> Finding:
     if study.completion_code:
         return fine("Workers get a completion code.")
     return note(
-        "Workers of Prolific cannot prove that they finished: there is no return link to it and no completion code.",
+        "Workers from Prolific cannot prove that they finished: there is no return link to it and no completion code.",
         facts.setting("completion_code", "Completion code"),
     )

@@ -11,7 +11,7 @@ GROUPS = {
     "Access": ("AccessToken", "User", "Group"),
 }
 ABOUT = {
-    "Study": "all of them, also those that are closed",
+    "Study": "all of them, including those that are closed",
     "Participant": "everybody who joined, with their sessions",
     "AuditEntry": "who exported, decided, deleted or changed what",
     "Dataset": "what studies teach and test with",

@@ -143,7 +143,7 @@ def notes(study: Study, plan: BonusPlan, versions: VersionChoice) -> list[str]:
         f"Mechanical Turk pays in US dollars, and this study’s pay is in {plan.currency}.": (
             plan.currency != "USD" and any(person.channel == mturk for person in plan.top)
         ),
-        f"{people(unknown)} came with an id that no recruiter issues; they are listed by code.": (
+        f"{people(unknown)} came with an id that no recruiter issues, and can only be paid by code.": (
             unknown > 0
         ),
         f"Recorded as paid, but no longer in the top: {people(outside)}.": outside > 0,
@@ -190,7 +190,7 @@ def back_to(request: HttpRequest, study: Study) -> str:
 
 
 def undo_paid(request: HttpRequest, study: Study) -> HttpResponseBase:
-    count = record.undo_paid(study, request.POST.get("act", ""), actor=request.user)
+    count = record.undo_paid(study, request.POST.get("batch", ""), actor=request.user)
     words = f"Undone for {people(count)}." if count else "This had already been undone."
     messages.success(request, words)
     return redirect(back_to(request, study))

@@ -26,7 +26,7 @@ def record_paid(study: Study, codes: Collection[str], *, amount: Decimal, actor:
     batch, now = new_key(), timezone.now()
     rows = [
         Payment(
-            participant=person, act=batch, amount=amount, currency=study.currency,
+            participant=person, batch=batch, amount=amount, currency=study.currency,
             recorded_at=now, recorded_by=actor.get_username(),
         )
         for person in people.only("pk")
@@ -40,7 +40,7 @@ def record_paid(study: Study, codes: Collection[str], *, amount: Decimal, actor:
 @transaction.atomic
 def undo_paid(study: Study, batch: str, *, actor: Any) -> int:
     """Takes back what was recorded together. Returns how many payments that were."""
-    standing = Payment.objects.of_study(study).standing().filter(act=batch)
+    standing = Payment.objects.of_study(study).standing().filter(batch=batch)
     rows = list(standing.select_for_update())
     if rows:
         Payment.objects.filter(pk__in=[row.pk for row in rows]).update(
@@ -65,9 +65,9 @@ def number_paid(study: Study, versions: Sequence[int]) -> int:
 
 def recorded_batches(study: Study) -> list[dict[str, Any]]:
     """What was recorded together, the newest first, undone or not."""
-    what = ("act", "amount", "currency")
+    what = ("batch", "amount", "currency")
     who_and_when = ("recorded_at", "recorded_by", "undone_at", "undone_by")
-    payments = Payment.objects.of_study(study).order_by("-recorded_at", "act")
+    payments = Payment.objects.of_study(study).order_by("-recorded_at", "batch")
     rows = payments.values(*what, *who_and_when).annotate(people=Count("pk"))
     # Not summed by the database: SQLite adds amounts as floating-point numbers.
     return [{**row, "total": row["amount"] * row["people"]} for row in rows]

@@ -320,7 +320,7 @@ RULES = (
     Rule(
         "checks",
         "Failed attention check",
-        "An attention check asked for one class, and the other was chosen. Anybody can slip once.",
+        "An attention check asked for one class, and another was chosen. Anybody can slip once.",
         failed_checks,
     ),
     Rule(

@@ -39,7 +39,7 @@ class Manifest:
             manifest = cls(**json.loads(archive.read(MANIFEST)))
         except (KeyError, TypeError, ValueError) as error:
             raise BadBackup(
-                "This is no backup of JEDI Web, or it was cut off: it has no manifest. Use another copy."
+                "This is not a backup of JEDI Web, or it was cut off: it has no manifest. Use another copy."
             ) from error
         if manifest.format != FORMAT:
             raise BadBackup(
@@ -73,7 +73,7 @@ def open_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, Manifest]]:
         raise BadBackup(f"{path} cannot be read ({error.strerror}).") from error
     except zipfile.BadZipFile as error:
         raise BadBackup(
-            f"{path} is no backup of JEDI Web, or it was cut off. Use another copy."
+            f"{path} is not a backup of JEDI Web, or it was cut off. Use another copy."
         ) from error
     with archive:
         yield archive, Manifest.read(archive)

@@ -137,7 +137,7 @@ def place_of(part: str) -> Path:
     """Where a part of the backup goes; never outside the data folder, whatever a file says."""
     inside = PurePosixPath(part.removeprefix(FILES))
     if inside.is_absolute() or ".." in inside.parts or inside.parts[0] not in (*FOLDERS, SECRET):
-        raise BadBackup(f"The backup has a part {part!r}, which does not belong into one.")
+        raise BadBackup(f"The backup has a part {part!r}, which does not belong in one.")
     return data_dir().joinpath(*inside.parts)
 
 

@@ -12,7 +12,7 @@ from jedi_web.backup.services import restore
 
 class Command(BaseCommand):
     help = (
-        "Brings the backup FILE into an empty place, SQLite or Postgres, as the environment says."
+        "Restores the backup FILE into an empty place, SQLite or Postgres, as the environment says."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

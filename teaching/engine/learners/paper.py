@@ -172,7 +172,7 @@ def drawn_class(probabilities: FloatArray, uniform: float) -> int:
     return len(probabilities) - 1 - int(reached)
 
 
-def suggest_learning_rate(pool: Pool, steps: int = 30, decay: float = 20) -> float:
+def suggest_learning_rate(pool: Pool, steps: int = 30) -> float:
     """η₀ at which the way from no concept to the target is as long as `steps` full steps.
 
     A learner without a concept has P = 1/k, so ‖δ‖² = 1 − 1/k, and its step t has the length
@@ -186,7 +186,7 @@ def suggest_learning_rate(pool: Pool, steps: int = 30, decay: float = 20) -> flo
     """
     if steps < 1:
         raise BadSetting(f"A session of {steps} steps teaches nothing; give 1 or more.")
-    schedule = LearningRate(1.0, decay)
+    schedule = LearningRate(1.0)
     slope = math.sqrt(1 - 1 / pool.class_count)
     step_length = 0.5 * slope * float(np.sqrt(pool.squared_norms.mean()))
     path = step_length * sum(schedule(t) for t in range(1, steps + 1))

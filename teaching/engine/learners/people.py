@@ -103,14 +103,12 @@ class SimulatedWorker:
         beta: float,
         habits: Habits | None = None,
         seed: Seed = 0,
-        memory_trials: int = MEMORY_TRIALS,
     ) -> None:
         check_beta(beta)
         self.learner = learner
         self.beta = beta
         self.habits = habits or Habits()
         self._seed = seed
-        self._memory_trials = memory_trials
         self._habit_draws = stream(seed, HABITS)
         self._time_draws = stream(seed, TIMES)
         self._leaving_draws = stream(seed, LEAVING)
@@ -163,7 +161,7 @@ class SimulatedWorker:
     def memory_length(self, trial: int) -> int:
         """How many pictures the worker remembers in a trial: always the same for the same trial."""
         whole = math.floor(self.span)
-        extra = extra_picture_chance(self.span - whole, self._memory_trials)
+        extra = extra_picture_chance(self.span - whole, MEMORY_TRIALS)
         return whole + int(stream(self._seed, MEMORY, trial).random() < extra)
 
     def restore(self, order: Sequence[T], trial: int) -> list[T]:

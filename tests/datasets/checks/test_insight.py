@@ -31,7 +31,7 @@ def classes(n=120, distance=2.0, seed=0, share=0.5, d=4):
 
 
 def found_in(features, labels, **more):
-    accuracy = accuracy_of_features(features, labels, with_likeness=True)
+    accuracy = accuracy_of_features(features, labels, with_similarity=True)
     names = [f"class {number}" for number in range(accuracy.probabilities.shape[1])]
     return insight_of(Pool(features, labels), accuracy, **{"classes": names} | more)
 

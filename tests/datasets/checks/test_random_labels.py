@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from datasets.checks.likeness import neighbour_accuracy
 from datasets.checks.reading import mantel_haenszel
 from datasets.checks.shortcuts import measure_cues
+from datasets.checks.similarity import neighbour_accuracy
 from datasets.checks.target import (
     accuracy_of_features,
     cross_validated_accuracy,

@@ -218,7 +218,7 @@ def test_a_comparison_reports_progress_and_can_be_cancelled():
 
 def test_an_accuracy_comes_back_from_its_file():
     features, labels = two_classes(30, 1.0)
-    accuracy = accuracy_of_features(features, labels, with_likeness=True)
+    accuracy = accuracy_of_features(features, labels, with_similarity=True)
     again = Accuracy.from_json(json.loads(json.dumps(accuracy.as_json())))
     assert again.likeness == accuracy.likeness
     assert again.confusion == accuracy.confusion

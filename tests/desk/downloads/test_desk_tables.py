@@ -63,7 +63,7 @@ def test_payments_have_what_was_paid_what_was_undone_and_what_is_due(study, admi
     paid, undone, due = (add(study) for _ in range(3))
     for person in (undone, paid):
         record_paid(study, [person.code], amount=study.reward, actor=admin_user)
-    undo_paid(study, Payment.objects.get(participant=undone).act, actor=admin_user)
+    undo_paid(study, Payment.objects.get(participant=undone).batch, actor=admin_user)
     decide(paid, excludes=True, reason="Found out later.", actor=admin_user)
     found = [
         (row["participant"], row["state"], row["amount"], row["currency"], row["recorded_by"])

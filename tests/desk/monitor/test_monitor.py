@@ -415,7 +415,7 @@ def test_a_study_without_a_limit_has_no_places_to_add(researcher):
     study = make_study(dataset=make_dataset(teaching=12, evaluation=8))
     assert address(study, "places/") not in page_of(researcher, study)
     page = researcher.post(address(study, "places/"), {"more": "5"}, follow=True)
-    assert "no limit of places" in page.content.decode()
+    assert "number of places in this study is not limited" in page.content.decode()
 
 
 def test_the_monitor_pauses_and_opens_the_study(researcher, study):

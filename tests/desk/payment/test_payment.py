@@ -290,7 +290,7 @@ def test_recording_is_a_lasting_act_with_amount_actor_and_time(researcher, study
     assert {(row.amount, row.currency, row.recorded_by) for row in rows} == {
         (Decimal("2.50"), "GBP", "admin")
     }
-    assert len({(row.act, row.recorded_at) for row in rows}) == 1
+    assert len({(row.batch, row.recorded_at) for row in rows}) == 1
     entry = AuditEntry.objects.get(action="pay")
     assert entry.detail == "Recorded as paid: 2 bonuses, GBP 5.00 in total."
     assert (entry.study, entry.actor_name) == (study, "admin")
@@ -327,9 +327,9 @@ def test_taking_back_is_recorded_and_makes_the_people_due_again(
     researcher, study, everybody, admin_user
 ):
     press(researcher, study, "prolific")
-    act = Payment.objects.first().act
+    batch = Payment.objects.first().batch
     for words in ("Undone for 2 people.", "This had already been undone."):
-        reply = researcher.post(address(study, "undo/"), {"act": act}, follow=True)
+        reply = researcher.post(address(study, "undo/"), {"batch": batch}, follow=True)
         assert words in reply.content.decode()
     assert Payment.objects.standing().count() == 0
     assert set(Payment.objects.values_list("undone_by", flat=True)) == {"admin"}
@@ -356,8 +356,8 @@ def test_people_of_another_study_and_strangers_to_the_rule_are_not_recorded(
     codes = [person.code for person in (stranger, pilot, going)] + ["no-such"]
     assert record_paid(study, codes, amount=Decimal(1), actor=admin_user) == 0
     record_paid(study, [everybody["ann"].code], amount=Decimal(1), actor=admin_user)
-    act = Payment.objects.get().act
-    assert undo_paid(stranger.study, act, actor=admin_user) == 0
+    batch = Payment.objects.get().batch
+    assert undo_paid(stranger.study, batch, actor=admin_user) == 0
 
 
 def test_a_page_that_shows_an_old_pay_records_nothing(researcher, study, everybody):

@@ -148,7 +148,7 @@ def test_only_the_finished_count_and_the_lost_are_shown_by_arm(researcher, study
     rows = {row[0]: dict(zip(columns, row, strict=True)) for row in table.rows}
     fields = (
         "Joined", "Finished", "Under way", "Abandoned", "Withdrew", "Declined", "Excluded",
-        "Lost of those who ended",
+        "Share lost",
     )  # fmt: skip
     assert [rows["JEDI"][name] for name in fields] == [4, 1, 1, 1, 1, "–", 0, "67\u00a0%"]
     assert [rows["RT"][name] for name in fields] == [2, 1, 0, 1, 0, "–", 0, "50\u00a0%"]

@@ -36,7 +36,7 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Similarity:
     """How alike the images of a class are."""
 
     neighbours: Share
@@ -45,12 +45,12 @@ class Likeness:
     """the share of the graph's weight between the two that joins images of one class"""
 
     @classmethod
-    def from_json(cls, row: dict[str, Any]) -> "Likeness":
+    def from_json(cls, row: dict[str, Any]) -> "Similarity":
         return cls(Share(**row["neighbours"]), row["homophily"])
 
 
 @dataclass
-class LikenessCount:
+class SimilarityCount:
     """Adds up the folds of a cross-validation.
 
     Extractors may choose features by the labels of what they learn from, which then lie closer to their own class than
@@ -76,8 +76,8 @@ class LikenessCount:
         self.weight += float(edges.data[crosses].sum())
 
     @property
-    def total(self) -> Likeness:
-        return Likeness(
+    def total(self) -> Similarity:
+        return Similarity(
             share(self.right, self.counted), self.within / self.weight if self.weight else 0.0
         )
 

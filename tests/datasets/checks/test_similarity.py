@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from datasets.checks.likeness import (
+from datasets.checks.similarity import (
     Fold,
-    LikenessCount,
+    SimilarityCount,
     homophily_by_chance,
     neighbour_accuracy,
 )
@@ -25,7 +25,7 @@ def squared(one, other):
 def test_unseen_images_are_compared_with_learned_ones_only():
     points, labels = some_points()
     held_out, train = np.arange(0, 40, 4), np.flatnonzero(np.arange(40) % 4)
-    count = LikenessCount(labels)
+    count = SimilarityCount(labels)
     count.add(Fold(train, held_out, points[train], points[held_out]))
     right = sum(
         labels[min(train, key=lambda j: squared(points[i], points[j]))] == labels[i]
