@@ -46,6 +46,9 @@ def answering(workers: list[Worker]):
         thread.result()
 
 
+@pytest.mark.parametrize(
+    "site", ["sqlite", pytest.param("postgres", marks=pytest.mark.faults)], indirect=True
+)
 def test_a_site_comes_back_on_the_other_database_and_its_sessions_go_on(
     site, other_place, tmp_path
 ):
