@@ -25,7 +25,7 @@ STEP_FIELDS = ("participant", "position", "answer", "is_correct", "p", "f", "sco
 ITEM_FIELDS = ("participant", "position", "answer", "is_correct", "instructed_label")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.faults)])
 def database(
     request: pytest.FixtureRequest, tmp_path: Any, monkeypatch: Any, django_db_blocker: Any
 ) -> Iterator[None]:
