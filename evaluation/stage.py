@@ -9,7 +9,7 @@ from studies.labels import LabelStage, describe_image, find_picture, image_addre
 from studies.models import Example, Participant, Study
 from studies.seeds import generator
 from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
-from studies.summary import TYPICAL_ACCURACY
+from studies.summary import TYPICAL_ACCURACY, counted, evaluation_seconds
 from teaching.models import TeachingStep
 from teaching.stage import feedback
 
@@ -45,6 +45,12 @@ class EvaluationStage(LabelStage):
     def total(self, participant: Participant) -> int:
         return length(participant.study_as_joined)
 
+    def expected_seconds(self, participant: Participant) -> float:
+        return evaluation_seconds(self.total(participant))
+
+    def in_numbers(self, study: Study) -> str:
+        return counted(length(study), "picture")
+
     def current(self, participant: Participant) -> Current:
         here = participant.position
         this, *after = EvaluationItem.objects.of(participant).at(here, here + 1)
@@ -67,6 +73,10 @@ class EvaluationStage(LabelStage):
 
     def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> Taken:
         plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
+        if plan.item == 1:
+            TeachingStep.objects.note_look(
+                participant, plan.position - 1, answer.get("feedback_ms")
+            )
         return Taken(feedback=None, is_last=plan.item == self.total(participant))
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
@@ -159,8 +169,9 @@ def instruction(participant: Participant, item: EvaluationItem) -> str | None:
 
 def last_feedback(participant: Participant) -> Json | None:
     """The feedback of the last teaching step, for a page that was reloaded while it showed."""
-    last = TeachingStep.objects.of(participant).last()
-    return feedback(participant, last) if last else None
+    steps = list(TeachingStep.objects.of(participant))
+    verdicts = [step.is_correct for step in steps]
+    return feedback(participant, steps[-1], verdicts) if steps else None
 
 
 def draw_images(participant: Participant) -> list[int]:

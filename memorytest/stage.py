@@ -7,6 +7,7 @@ from django.db.models.functions import Greatest
 from django.urls import reverse
 from rest_framework import serializers
 
+from studies import summary
 from studies.errors import InvalidAnswer, NotShown
 from studies.image_sides import SMALLEST
 from studies.models import Participant, Study
@@ -22,7 +23,6 @@ from studies.stages import (
     Stage,
     Taken,
 )
-from studies.summary import TYPICAL_SPAN
 
 from . import pictograms, scoring
 from .models import PRACTICE, MemoryRound
@@ -69,7 +69,11 @@ class MemoryStage(Stage):
 
     def current(self, participant: Participant) -> Current:
         this = MemoryRound.objects.get(participant=participant, position=participant.position)
-        return Current(describe(participant, this), done=max(this.trial - 1, 0))
+        done, part = max(this.trial - 1, 0), part_of_trial(participant.study_as_joined, this)
+        return Current(describe(participant, this), done=done, part=part)
+
+    def expected_seconds(self, participant: Participant) -> float:
+        return summary.memory_seconds(participant.study_as_joined)
 
     def plan(self, participant: Participant, answer: Json) -> MemoryRound:
         this = MemoryRound.objects.get(participant=participant, position=participant.position)
@@ -120,7 +124,7 @@ class MemoryStage(Stage):
 
     def skip(self, participant: Participant) -> None:
         study = participant.study_as_joined
-        span = min(TYPICAL_SPAN, study.memory_max_length)
+        span = min(summary.TYPICAL_SPAN, study.memory_max_length)
         participant.memory_lengths = [span] * study.memory_trials
         participant.memory_span, participant.beta = float(span), scoring.memory_decay(span)
 
@@ -137,6 +141,14 @@ class MemoryStage(Stage):
         restored, response_ms = person.restore(person.see_order(), task["trial"])
         person.wait(shown_ms + response_ms)
         return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
+
+
+def part_of_trial(study: Study, this: MemoryRound) -> float:
+    """How far a trial is, from 0 to 1, as if it went on to its longest round."""
+    if this.is_practice or not study.shows_round_progress:
+        return 0.0
+    lengths = study.memory_max_length - study.memory_min_length + 1
+    return (this.length - study.memory_min_length) / lengths
 
 
 def next_round(this: MemoryRound) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from .errors import InvalidAnswer
 from .image_sides import SMALLEST
 from .models import Example, LabelTask, Participant
-from .stages import RESPONSE_MS, Json, Picture, SimulatedPerson, Stage
+from .stages import RESPONSE_MS, Json, Milliseconds, Picture, SimulatedPerson, Stage
 
 
 class LabelStage(Stage):
@@ -23,6 +23,10 @@ class LabelStage(Stage):
             max_length=60, help_text="teaching, evaluation: a class name"
         ),
         "response_ms": RESPONSE_MS,
+        "feedback_ms": Milliseconds(
+            required=False,
+            help_text="teaching, evaluation: how long the feedback to the task before was in sight",
+        ),
     }
 
     def read(self, participant: Participant, payload: Mapping[str, Any]) -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,9 +11,9 @@ from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, errors, stages, states, withdrawal
-from .invitations import purpose_of
+from . import audit, errors, stages, states, withdrawal, worker_page
 from .models import AuditEntry, Participant, Study, StudyVersion
+from .recruitment import Recruitment
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
 
@@ -22,7 +21,6 @@ from .stages import Current, Json, Stage, Taken
 # does not know who listens.
 session_finished = Signal()
 
-MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 # "Last seen" is for time-outs of hours: a reload need not write it every time.
 LAST_SEEN_STEP = timedelta(seconds=15)
 OUTCOMES: dict[str, str] = {
@@ -32,64 +30,10 @@ OUTCOMES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Recruitment:
-    """Who sent the worker, from the parameters of the link."""
-
-    recruiter: str = ""
-    external_id: str = ""
-    external_study: str = ""
-    external_session: str = ""
-    is_preview: bool = False
-    # Of a signed invitation; empty for everybody who comes by the public link.
-    purpose: str = ""
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, str]) -> Recruitment:
-        def value(name: str) -> str:
-            return parameters.get(name, "").replace("\0", "").strip()[:120]
-
-        if value("PROLIFIC_PID"):
-            return cls(
-                Participant.Recruiter.PROLIFIC,
-                value("PROLIFIC_PID"),
-                value("STUDY_ID"),
-                value("SESSION_ID"),
-            )
-        if value("workerId") or value("assignmentId"):
-            is_preview = value("assignmentId") == MTURK_PREVIEW or not value("workerId")
-            return cls(
-                Participant.Recruiter.MTURK,
-                value("workerId"),
-                value("hitId"),
-                value("assignmentId"),
-                is_preview=is_preview,
-            )
-        return cls()
-
-    def invited(self, study: Study, text: str) -> Recruitment:
-        """The same person with a signed invitation, if that is what the text is."""
-        return replace(self, purpose=purpose_of(text, study)) if text else self
-
-    def find(self, study: Study) -> Participant | None:
-        if not self.external_id or self.is_preview:
-            return None
-        return study.participants.filter(
-            purpose=self.purpose_in(study), recruiter=self.recruiter, external_id=self.external_id
-        ).first()
-
-    def purpose_in(self, study: Study) -> str:
-        """What a session that begins now is for: a study that is piloted takes pilots."""
-        if self.purpose:
-            return self.purpose
-        is_pilot = study.state == Study.State.PILOT
-        return Participant.Purpose.PILOT if is_pilot else Participant.Purpose.LIVE
-
-
 def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
     """The session of this person in this study, made if there is none: (participant, is new)."""
     if existing := recruitment.find(study):
-        return existing, False
+        return resume(existing, recruitment), False
     with transaction.atomic():
         locked = Study.objects.select_for_update().get(pk=study.pk)
         # Again, now that nobody else can join: the same person may have pressed twice.
@@ -97,6 +41,15 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
             return existing, False
         refuse_unless_open(locked, recruitment)
         return _create_participant(locked, recruitment), True
+
+
+def resume(participant: Participant, recruitment: Recruitment) -> Participant:
+    """A worker who gave a task back and accepted it again has another assignment, and hands in that one."""
+    newest = recruitment.external_session, recruitment.submit_to
+    if recruitment.submit_to and newest != (participant.external_session, participant.submit_to):
+        participant.external_session, participant.submit_to = newest
+        participant.save(update_fields=("external_session", "submit_to"))
+    return participant
 
 
 def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
@@ -120,6 +73,7 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
         external_id=recruitment.external_id,
         external_study=recruitment.external_study,
         external_session=recruitment.external_session,
+        submit_to=recruitment.submit_to,
     )
 
 
@@ -127,13 +81,15 @@ def session_state(participant: Participant, current: Current | None = None) -> J
     """What the browser may know now: the session, its progress and the current task."""
     if participant.is_under_way:
         current = current or _current(participant)
+    progress = _progress(participant, current)
     return {
         "session": {
             "code": participant.code,
             "study": participant.study.title,
             "classes": participant.classes,
             "stage": participant.stage,
-            "stages": _progress(participant, current.done if current else 0),
+            "stages": progress,
+            "page": worker_page.page_of(participant, progress),
         },
         "task": current.task if current else _done_task(participant),
     }
@@ -144,15 +100,18 @@ def _current(participant: Participant) -> Current:
         return stages.named(participant.stage).current(participant)
 
 
-def _progress(participant: Participant, done_in_current: int) -> list[Json]:
+def _progress(participant: Participant, current: Current | None) -> list[Json]:
     """The counted stages with their units: all of a past stage's, none of a coming one's."""
     here = _place_in_flow(participant)
     rows = []
     for place, stage in enumerate(stages.flow()):
         total = stage.total(participant)
-        done = (total or 0) if place < here else done_in_current if place == here else 0
+        is_here = place == here and current is not None
+        done = (total or 0) if place < here else current.done if is_here and current else 0
+        part = current.part if is_here and current else 0.0
+        row = {"name": stage.name, "title": stage.title, "done": done, "part": part, "total": total}
         if stage.is_counted:
-            rows.append({"name": stage.name, "title": stage.title, "done": done, "total": total})
+            rows.append(row)
     return rows
 
 
@@ -173,8 +132,11 @@ def _done_task(participant: Participant) -> Json:
         "outcome": OUTCOMES[participant.stage],
         "keeps_answers": is_completed or _keeps_answers(participant),
         "score": {"evaluation_accuracy": participant.evaluation_accuracy} if has_score else None,
+        "comparison": worker_page.comparison(participant) if has_score else None,
+        "bonus": worker_page.bonus_news(participant) if is_completed else None,
         "completion_code": study.completion_code or None if is_completed else None,
         "return_url": participant.return_url if is_completed else None,
+        "submission": participant.submission if is_completed else None,
     }
 
 

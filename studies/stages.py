@@ -66,6 +66,8 @@ class Current:
 
     task: Json
     done: int
+    # How much of the current unit is done, from 0 to 1.
+    part: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,14 @@ class Stage(ABC):
     @abstractmethod
     def total(self, participant: Participant) -> int | None:
         """How many units (trials, steps, images) the stage has; None while that is not settled."""
+
+    def expected_seconds(self, participant: Participant) -> float:
+        """How long the whole stage takes a typical worker."""
+        return 0.0
+
+    def in_numbers(self, study: Study) -> str:
+        """What the stage shows, for the first page, such as “30 pictures”. Empty: nothing to be counted."""
+        return ""
 
     @abstractmethod
     def current(self, participant: Participant) -> Current:

@@ -54,9 +54,9 @@ def memory_words(study: Study) -> str:
     return f"up to {counted(rounds, 'memory round')}"
 
 
-def teaching_words(lengths: Collection[int]) -> str:
+def teaching_words(lengths: Collection[int], image: str = "teaching image") -> str:
     least, most = min(lengths), max(lengths)
-    return counted(most, "teaching image") if least == most else f"{least}–{most} teaching images"
+    return counted(most, image) if least == most else f"{least}–{most} {image}s"
 
 
 def evaluation_words(study: Study) -> str:
@@ -89,11 +89,21 @@ def pay_words(study: Study, minutes: int) -> str:
 def seconds(study: Study, teaching_lengths: Collection[int]) -> float:
     """How long a typical worker takes, by the rule in RULE."""
     images = (min(teaching_lengths) + max(teaching_lengths)) / 2
-    looking = max(LOOKING, study.min_look_ms / 1000)
     evaluation = study.evaluation_size + study.attention_checks
+    modules = (
+        memory_seconds(study) + teaching_seconds(study, images) + evaluation_seconds(evaluation)
+    )
+    return READING + modules
+
+
+def teaching_seconds(study: Study, images: float) -> float:
     pictures = len(study.dataset.class_names) if study.shows_references else 0
-    answers = images * (ANSWERING + looking) + evaluation * ANSWERING
-    return READING + memory_seconds(study) + pictures * REFERENCE + answers
+    looking = max(LOOKING, study.min_look_ms / 1000)
+    return pictures * REFERENCE + images * (ANSWERING + looking)
+
+
+def evaluation_seconds(images: int) -> float:
+    return images * ANSWERING
 
 
 def memory_seconds(study: Study) -> float:

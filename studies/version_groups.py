@@ -141,9 +141,9 @@ def people_by_version(people: ParticipantQuerySet) -> dict[int, VersionPeople]:
 
 
 def what_matters(configuration: dict[str, Any]) -> dict[str, Any]:
-    """The settings that can change an outcome; one that the version did not know yet has its default."""
+    """The settings that can change an outcome; one that the version did not know yet was as in the paper."""
     names = [name for name in Study.CONFIGURATION if name not in HARMLESS]
-    values = {name: configuration.get(name, Study.default_of(name)) for name in names}
+    values = {name: configuration.get(name, Study.paper_value_of(name)) for name in names}
     # The order of the teachers decides who gets which, and not what they do.
     return values | {"arms": sorted(part.strip() for part in values["arms"].split(","))}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from csp.decorators import csp_update
+from csp.decorators import csp_replace, csp_update
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
@@ -16,6 +16,8 @@ from . import services, stages
 from .errors import SessionError
 from .image_sides import SMALLEST
 from .models import Participant, Study
+from .recruitment import Recruitment
+from .worker_page import offer_of, pictures_of
 
 A_YEAR = 31_536_000
 
@@ -27,7 +29,7 @@ def framable(view: View) -> View:
     names none."""
     if not settings.JEDI_FRAME_ANCESTORS:
         return view
-    allowed: View = csp_update({"frame-ancestors": settings.JEDI_FRAME_ANCESTORS})(view)
+    allowed: View = csp_replace({"frame-ancestors": settings.JEDI_FRAME_ANCESTORS})(view)
     # The older header knows no list of sites; the policy above replaces it.
     return xframe_options_exempt(allowed)
 
@@ -52,13 +54,13 @@ def health(request: HttpRequest) -> HttpResponse:
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
     """The study's public link. Looking creates nothing; pressing the button joins or resumes."""
     study = get_object_or_404(Study, slug=slug)
-    recruitment = services.Recruitment.from_parameters(request.GET.dict()).invited(
+    recruitment = Recruitment.from_parameters(request.GET.dict()).invited(
         study, request.GET.get("invitation", "")
     )
     existing = _existing(request, study, recruitment)
     if request.method == "POST":
         try:
-            participant = existing or services.join(study=study, recruitment=recruitment)[0]
+            participant = _take_part(study, recruitment, existing)
         except SessionError:
             # The page says kindly what the matter is.
             pass
@@ -67,6 +69,9 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "minutes": study.minutes,
+        "offer": offer_of(study),
+        "pictures": pictures_of(study),
+        "code": existing.code if existing else "",
         "door": _door(study, recruitment, existing),
         "session_url": existing.get_absolute_url() if existing else "",
         "is_preview": recruitment.purpose == Participant.Purpose.PREVIEW,
@@ -74,9 +79,13 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "worker/entry.html", context)
 
 
-def _existing(
-    request: HttpRequest, study: Study, recruitment: services.Recruitment
-) -> Participant | None:
+def _take_part(study: Study, recruitment: Recruitment, existing: Participant | None) -> Participant:
+    if existing:
+        return services.resume(existing, recruitment)
+    return services.join(study=study, recruitment=recruitment)[0]
+
+
+def _existing(request: HttpRequest, study: Study, recruitment: Recruitment) -> Participant | None:
     """The session that this visitor already has: by external id, or by the cookie of an anonymous one."""
     if recruitment.recruiter:
         return recruitment.find(study)
@@ -87,7 +96,7 @@ def _existing(
     return own.filter(purpose=recruitment.purpose_in(study)).first()
 
 
-def _door(study: Study, recruitment: services.Recruitment, existing: Participant | None) -> str:
+def _door(study: Study, recruitment: Recruitment, existing: Participant | None) -> str:
     if existing:
         if existing.has_expired:
             return "expired"
@@ -125,11 +134,20 @@ def _cookie_name(study: Study) -> str:
 @framable
 @gzip_page
 @require_safe
-def session(request: HttpRequest, token: str) -> HttpResponse:
+def session(request: HttpRequest, token: str) -> HttpResponseBase:
     """The shell of the worker's page; everything else comes through the API."""
     participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
+    # The last page hands the finished task to whom the worker came from, and to nobody else.
+    policy = {"form-action": [participant.submit_to]} if participant.submit_to else {}
+    show: View = _show_session
+    allowed: View = csp_update(policy)(show)
+    return allowed(request, participant)
+
+
+def _show_session(request: HttpRequest, participant: Participant) -> HttpResponse:
     context = {
         "study": participant.study,
+        "code": participant.code,
         "api_url": reverse("api-session", args=[participant.token]),
         "is_preview": participant.purpose == Participant.Purpose.PREVIEW,
     }

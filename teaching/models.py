@@ -2,7 +2,14 @@
 
 from django.db import models
 
-from studies.models import LabelTask, LabelTaskQuerySet
+from studies.models import LabelTask, LabelTaskQuerySet, Participant
+
+
+class TeachingStepQuerySet(LabelTaskQuerySet["TeachingStep"]):
+    def note_look(self, participant: Participant, position: int, feedback_ms: float | None) -> None:
+        """Keeps how long the feedback to a step was in sight, which the page tells with its next answer."""
+        if feedback_ms is not None:
+            self.filter(participant=participant, position=position).update(feedback_ms=feedback_ms)
 
 
 class TeachingStep(LabelTask):
@@ -28,8 +35,11 @@ class TeachingStep(LabelTask):
     usefulness = models.FloatField(null=True, blank=True)
     learning_rate = models.FloatField(help_text="η_t")
     choice_ms = models.FloatField(help_text="How long the choice took.")
+    feedback_ms = models.FloatField(
+        null=True, blank=True, help_text="How long the true class was in sight, by the client."
+    )
 
-    objects = LabelTaskQuerySet["TeachingStep"].as_manager()
+    objects = TeachingStepQuerySet.as_manager()
 
     class Meta(LabelTask.Meta):
         constraints = [

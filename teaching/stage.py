@@ -1,5 +1,9 @@
 """Module 2: the teacher picks an image, the worker answers, the true label is shown."""
 
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
 from django.db.models import Q
 from django.utils import timezone
 
@@ -7,16 +11,24 @@ from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
 from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
-from studies.summary import TYPICAL_SPAN
+from studies.summary import TYPICAL_SPAN, teaching_seconds, teaching_words
 
 from . import pools, services
-from .assignment import assign
+from .assignment import assign, teaching_lengths
 from .engine import TEACHERS
 from .models import TeachingStep
 from .references import describe_references, references_of
 
-# The answered step and the one that follows it, None after the last.
-Plan = tuple[TeachingStep, TeachingStep | None]
+Verdicts = Sequence[bool | None]
+
+
+class Plan(NamedTuple):
+    """The answered step, the one that follows it (None after the last), and what was right so far."""
+
+    answered: TeachingStep
+    following: TeachingStep | None
+    verdicts: Verdicts
+
 
 # What a simulated worker takes to look at the true label.
 LOOKING_MS = 1200
@@ -46,6 +58,13 @@ class TeachingStage(LabelStage):
     def total(self, participant: Participant) -> int | None:
         return participant.teaching_steps
 
+    def expected_seconds(self, participant: Participant) -> float:
+        study = participant.study_as_joined
+        return teaching_seconds(study, participant.teaching_steps or study.other_steps)
+
+    def in_numbers(self, study: Study) -> str:
+        return teaching_words(teaching_lengths(study), "picture")
+
     def current(self, participant: Participant) -> Current:
         before = (participant.position - 1, participant.position)
         *earlier, this = TeachingStep.objects.of(participant).at(*before)
@@ -55,17 +74,22 @@ class TeachingStage(LabelStage):
         """Takes the answer into the history and lets the teacher choose, all before the transaction."""
         *_, this = steps = TeachingStep.objects.of(participant).at_least_one()
         this.take_answer(answer["label"], answer["response_ms"])
+        verdicts = [step.is_correct for step in steps]
         if this.step == participant.teaching_steps:
-            return this, None
-        return this, services.next_step(participant, this.position + 1, pools.history(steps))
+            return Plan(this, None, verdicts)
+        following = services.next_step(participant, this.position + 1, pools.history(steps))
+        return Plan(this, following, verdicts)
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
-        answered, following = plan
+        answered, following, verdicts = plan
         answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
+        TeachingStep.objects.note_look(
+            participant, answered.position - 1, answer.get("feedback_ms")
+        )
         if following:
             following.created_at = timezone.now()
             following.save(force_insert=True)
-        shown = feedback(participant, answered)
+        shown = feedback(participant, answered, verdicts)
         current = describe(participant, following, shown) if following else None
         return Taken(shown, is_last=following is None, current=current)
 
@@ -114,9 +138,12 @@ def describe(participant: Participant, this: TeachingStep, last_feedback: Json |
     return Current(task, done=this.step - 1)
 
 
-def feedback(participant: Participant, step: TeachingStep) -> Json:
-    """What the worker learns after the answer, and not before."""
-    dataset = participant.study_as_joined.dataset
+def feedback(
+    participant: Participant, step: TeachingStep, verdicts: Verdicts | None = None
+) -> Json:
+    """What the worker learns after the answer, and not before. `verdicts` are those of all steps up to this one."""
+    study = participant.study_as_joined
+    dataset = study.dataset
     return {
         "kind": "teaching",
         "position": step.position,
@@ -124,8 +151,23 @@ def feedback(participant: Participant, step: TeachingStep) -> Json:
         "answer": dataset.class_name(step.answer or 0),
         "label": dataset.class_name(step.example.label),
         "image": describe_image(participant, step.example),
-        "min_look_ms": participant.study_as_joined.min_look_ms,
+        "min_look_ms": study.min_look_ms,
+        "auto_advance_ms": study.auto_advance_ms,
+        "score": score(verdicts or verdicts_up_to(participant, step))
+        if study.shows_streak
+        else None,
     }
+
+
+def verdicts_up_to(participant: Participant, step: TeachingStep) -> Verdicts:
+    earlier = TeachingStep.objects.of(participant).filter(position__lte=step.position)
+    return list(earlier.values_list("is_correct", flat=True))
+
+
+def score(verdicts: Verdicts) -> Json:
+    """How many answers were right, of how many, and how many at the end of the row."""
+    in_a_row = len(list(takewhile(bool, reversed(verdicts))))
+    return {"right": sum(map(bool, verdicts)), "answers": len(verdicts), "in_a_row": in_a_row}
 
 
 def arm_problems(study: Study) -> dict[str, str]:

@@ -11,7 +11,8 @@ from PIL import Image
 
 from datasets.imports.creation import Draft, LabelledImage, create_dataset
 from studies.models import Dataset, Participant, Study
-from studies.services import Recruitment, join
+from studies.recruitment import Recruitment
+from studies.services import join
 
 _numbers = itertools.count(1)
 

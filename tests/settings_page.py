@@ -17,6 +17,7 @@ LEAD = """# Settings of a study
 
 All settings by subject, in the order of the form, with the names that `manage.py create_study --set`, the
 [API](api.md#the-researchers-api) and the datasheet use. The defaults are the paper's values where the paper has one.
+*Paper settings* in the form sets all of these, and switches off what the paper's page did not have.
 
 Settings marked with ¹ are no part of a [version](researchers.md#versions): a change applies to everybody at once.
 Versions that differ only in settings marked with ² are analysed together, because these leave an outcome as it is.

@@ -116,6 +116,12 @@ TEACHING: Columns = (
     Column("usefulness", NUMBER, "The usefulness part of the objective, empty in the same steps."),
     Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
     Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
+    Column(
+        "feedback_ms",
+        NUMBER,
+        "Milliseconds for which the true class was in sight, measured on the worker's device. Empty for the step after "
+        "which the worker left.",
+    ),
     *TASK_TIMES,
     *TASK_ORIGIN,
 )

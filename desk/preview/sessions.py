@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from studies import audit, stages
 from studies.models import AuditEntry, Participant, Study
-from studies.services import Recruitment, join
+from studies.recruitment import Recruitment
+from studies.services import join
 from studies.summary import TYPICAL_ACCURACY
 from teaching.teachers import known_teachers
 

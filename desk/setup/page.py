@@ -18,7 +18,7 @@ from desk.versions.differences import Difference, differences
 from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
-from studies.models.settings import HARMLESS, SESSION_SETTINGS
+from studies.models.settings import HARMLESS, IN_THE_PAPER, SESSION_SETTINGS
 from studies.rates import in_digits, rate_question, rate_sentence
 from studies.services import change_state
 from studies.shortcuts import shortcut_warnings
@@ -27,7 +27,7 @@ from teaching.assignment import teaching_lengths
 
 # What decides an outcome, how workers are assigned, and what comes of the outcome: as the paper has it.
 PAPER = (
-    *(name for name in SESSION_SETTINGS if name not in HARMLESS),
+    *(name for name in SESSION_SETTINGS if name not in HARMLESS or name in IN_THE_PAPER),
     "assignment", "primary_outcome", "bonus_share",
 )  # fmt: skip
 # While one of these is wrong, the study cannot be put into words.
@@ -35,8 +35,8 @@ IN_THE_SUMMARY = {*PAPER, "minutes", "reward", "currency"}
 
 
 def paper_settings() -> dict[str, Any]:
-    """The paper's values, which are the defaults of the fields."""
-    return {name: Study._meta.get_field(name).get_default() for name in PAPER}  # type: ignore[union-attr]
+    """The paper's values, which are nearly all the defaults of the fields."""
+    return {name: Study.paper_value_of(name) for name in PAPER}
 
 
 def setup_context(form: Any) -> dict[str, Any]:

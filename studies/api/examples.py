@@ -14,15 +14,16 @@ _SESSION = {
     "classes": ["Hollin", "Merrow"],
     "stage": "teaching",
     "stages": [
-        {"name": "memory", "title": "Memory", "done": 3, "total": 3},
-        {"name": "teaching", "title": "Learning", "done": 4, "total": 30},
-        {"name": "evaluation", "title": "Test", "done": 0, "total": 100},
+        {"name": "memory", "title": "Memory", "done": 3, "part": 0.0, "total": 3},
+        {"name": "teaching", "title": "Learning", "done": 4, "part": 0.0, "total": 30},
+        {"name": "evaluation", "title": "Test", "done": 0, "part": 0.0, "total": 100},
     ],
+    "page": {"answer_keys": True, "minutes_left": 12, "shows_effort": True, "offers_breaks": True},
 }
 _IN_EVALUATION = [
-    {"name": "memory", "title": "Memory", "done": 3, "total": 3},
-    {"name": "teaching", "title": "Learning", "done": 30, "total": 30},
-    {"name": "evaluation", "title": "Test", "done": 14, "total": 102},
+    {"name": "memory", "title": "Memory", "done": 3, "part": 0.0, "total": 3},
+    {"name": "teaching", "title": "Learning", "done": 30, "part": 0.0, "total": 30},
+    {"name": "evaluation", "title": "Test", "done": 14, "part": 0.0, "total": 102},
 ]
 _IMAGE = {"url": "/w/Zk3v…/images/5f0c2a9be17d4c6688aa01d3", "alt": "Specimen to classify"}
 _TEACHING = {
@@ -169,7 +170,9 @@ ANSWER_REPLIES = [
                 "answer": "Hollin",
                 "label": "Merrow",
                 "image": _IMAGE,
-                "min_look_ms": 0,
+                "min_look_ms": 600,
+                "auto_advance_ms": 0,
+                "score": {"right": 3, "answers": 5, "in_a_row": 0},
             },
             **_state(_TEACHING | {"position": 18, "step": 6}),
         },
@@ -185,8 +188,11 @@ WITHDRAWN = [
                 "outcome": "withdrawn",
                 "keeps_answers": False,
                 "score": None,
+                "comparison": None,
+                "bonus": None,
                 "completion_code": None,
                 "return_url": None,
+                "submission": None,
             },
             stage="withdrawn",
         ),

@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from studies import services, stages, withdrawal
 from studies.events import MOST_EACH, MOST_PER_CALL, PageEvent, note_events
 from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, SessionEvent, Study
+from studies.recruitment import Recruitment
 from studies.stages import Milliseconds
 
 from . import examples
@@ -38,6 +39,7 @@ class JoinRequest(serializers.Serializer[Any]):
     workerId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
     assignmentId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
     hitId = serializers.CharField(required=False, allow_blank=True, max_length=120)  # noqa: N815
+    turkSubmitTo = serializers.CharField(required=False, allow_blank=True, max_length=200)  # noqa: N815
     invitation = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -84,7 +86,17 @@ class StageProgress(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     done = serializers.IntegerField()
+    part = serializers.FloatField(help_text="how much of the current unit is done, from 0 to 1")
     total = serializers.IntegerField(allow_null=True)
+
+
+class PageInfo(serializers.Serializer[Any]):
+    """What the study wants of the page beside the tasks."""
+
+    answer_keys = serializers.BooleanField(help_text="whether bare digits and letters answer")
+    minutes_left = serializers.IntegerField(allow_null=True)
+    shows_effort = serializers.BooleanField(help_text="friendly words in the course of the test")
+    offers_breaks = serializers.BooleanField()
 
 
 class SessionInfo(serializers.Serializer[Any]):
@@ -95,6 +107,7 @@ class SessionInfo(serializers.Serializer[Any]):
     )
     stage = StageField()
     stages = StageProgress(many=True)
+    page = PageInfo()
 
 
 class StateReply(serializers.Serializer[Any]):
@@ -180,7 +193,7 @@ class Join(APIView):
         study = get_object_or_404(Study, slug=slug)
         form = JoinRequest(data=request.data)
         form.is_valid(raise_exception=True)
-        recruitment = services.Recruitment.from_parameters(form.validated_data).invited(
+        recruitment = Recruitment.from_parameters(form.validated_data).invited(
             study, form.validated_data.get("invitation", "")
         )
         participant, is_new = services.join(study=study, recruitment=recruitment)

@@ -21,8 +21,8 @@ from .versions import StudyVersion
 # Every column costs time in each of a session's requests, and some of these are long.
 NEEDED_BY_NO_STEP = (
     *(f"study__{name}" for name in (
-        "slug", "created_at", "owner", "welcome", "minutes", "max_participants", "on_withdrawal", "next_ticket",
-        "next_pilot_ticket", "target_per_arm", "reward", "currency", "bonus_share", "webhook_url",
+        "slug", "created_at", "owner", "welcome", "contact", "max_participants", "on_withdrawal", "next_ticket",
+        "next_pilot_ticket", "target_per_arm", "webhook_url",
         "webhook_secret", "primary_outcome",
     )),
     *(f"study__dataset__{name}" for name in (
@@ -123,6 +123,9 @@ class Participant(models.Model):
     external_id = models.CharField(max_length=120, blank=True)
     external_study = models.CharField(max_length=120, blank=True)
     external_session = models.CharField(max_length=120, blank=True)
+    submit_to = models.CharField(
+        max_length=80, blank=True, help_text="Where Mechanical Turk takes the finished task."
+    )
 
     stage = models.CharField(max_length=10, choices=Stage, default=Stage.CONSENT, db_index=True)
     position = models.PositiveIntegerField(default=1, help_text="The number of the current task.")
@@ -215,6 +218,14 @@ class Participant(models.Model):
         for name, value in values.items():
             link = link.replace("{" + name + "}", quote(value, safe=""))
         return link or None
+
+    @property
+    def submission(self) -> dict[str, Any] | None:
+        """The form that hands a finished task to Mechanical Turk; it wants a field beside the assignment's id."""
+        if not self.submit_to or not self.external_session:
+            return None
+        fields = {"assignmentId": self.external_session, "participant": self.code}
+        return {"url": f"{self.submit_to}/mturk/externalSubmit", "fields": fields}
 
     def recruitment_parameters(self) -> dict[str, str]:
         names: dict[str, tuple[str, str, str]] = {

@@ -18,6 +18,7 @@ from .settings import (
     EvaluationSettings,
     MemorySettings,
     OutcomeSettings,
+    PageSettings,
     ParticipationSettings,
     PaymentSettings,
     TeachingSettings,
@@ -34,6 +35,7 @@ class Study(
     MemorySettings,
     TeachingSettings,
     EvaluationSettings,
+    PageSettings,
     OutcomeSettings,
     Versioned,
 ):

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import models, transaction
 
 from .datasets import Dataset
+from .settings import IN_THE_PAPER
 
 if TYPE_CHECKING:
     from .studies import Study
@@ -120,19 +121,20 @@ class Versioned(models.Model):
         )
 
     @classmethod
-    def default_of(cls, name: str) -> Any:
+    def paper_value_of(cls, name: str) -> Any:
+        """As in the paper: the default, unless the setting says otherwise."""
         field: Any = cls._meta.get_field(name)
-        return field.get_default()
+        return IN_THE_PAPER.get(name, field.get_default())
 
     def as_of(self, version: StudyVersion) -> Study:
         """The study with the settings of one of its versions."""
         # Read before the copy is made, so that many versions read it once.
         own_key = self.dataset.key
         study: Any = copy.copy(self)
-        # A setting that the version does not know had its default when people joined.
+        # A setting that the version does not know was as in the paper when people joined.
         unknown = set(self.CONFIGURATION) - set(version.configuration)
-        defaults = {name: self.default_of(name) for name in unknown}
-        for name, value in (defaults | version.configuration).items():
+        former = {name: self.paper_value_of(name) for name in unknown}
+        for name, value in (former | version.configuration).items():
             if name != "dataset":
                 setattr(study, name, value)
             elif value["key"] != own_key:

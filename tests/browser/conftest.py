@@ -35,8 +35,10 @@ PHONE: dict[str, Any] = {
     "has_touch": True,
     "is_mobile": True,
 }
-# A round of two pictures takes two seconds.
-QUICK = {"memory_extra_seconds": 0, "memory_max_length": 2}
+# A round of two pictures takes two seconds, and feedback goes at once.
+QUICK = {"memory_extra_seconds": 0, "memory_max_length": 2, "min_look_ms": 0}
+# Shows studies in a frame.
+TURK = "https://workersandbox.mturk.com"
 # Long enough to look at the display itself, on any machine; a reload leaves it.
 LONG_DISPLAY = {"memory_extra_seconds": 60}
 
@@ -66,7 +68,7 @@ def engine_of(config: pytest.Config) -> str:
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    with running_site(processes=2, threads=4) as site:
+    with running_site(processes=2, threads=4, JEDI_FRAME_ANCESTORS=TURK) as site:
         yield site
 
 

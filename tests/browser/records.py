@@ -106,3 +106,13 @@ def expire_session(site: Site, token: str) -> None:
             "UPDATE studies_participant SET last_seen_at = datetime('now', '-1 year') WHERE token = ?",
             [token],
         )
+
+
+def looks(site: Site, token: str) -> list[float | None]:
+    """For how long the feedback to each teaching step was in sight."""
+    rows = site.rows(
+        "SELECT t.feedback_ms FROM teaching_teachingstep t "
+        "JOIN studies_participant p ON p.id = t.participant_id WHERE p.token = %s ORDER BY t.position",
+        token,
+    )
+    return [ms for (ms,) in rows]

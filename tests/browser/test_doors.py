@@ -1,11 +1,15 @@
 """Every door of the entry page, with the way on that it offers."""
 
+from html import escape
+from urllib.parse import parse_qs, urlencode
+
 import pytest
+from playwright.sync_api import Request, Route
 
 from tests.site import Site
 
 from . import records
-from .conftest import Join, MakeStudy, Visit
+from .conftest import TURK, Join, MakeStudy, Visit
 
 PROLIFIC = {"PROLIFIC_PID": "p", "STUDY_ID": "s", "SESSION_ID": "x"}
 
@@ -45,6 +49,36 @@ def test_a_preview_of_mechanical_turk_starts_nothing(
     assert "about 7 minutes" in visitor.text("[data-screen]")
     assert visitor.page.locator("button").count() == 0
     assert site.participants(slug, "id") == []
+
+
+@pytest.mark.chromium
+def test_a_task_of_mechanical_turk_is_handed_in_from_inside_its_frame(
+    visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    ids = {"workerId": "w", "assignmentId": "a", "hitId": "h", "turkSubmitTo": TURK}
+    slug = study(title="In a frame")
+    join("done", slug, **ids)
+    # The tests' own server is on this machine, as Mechanical Turk's studies are not.
+    visitor = visit(permissions=["local-network-access"])
+    posts: list[Request] = []
+
+    def serve(route: Route) -> None:
+        if route.request.method == "POST":
+            posts.append(route.request)
+        address = f"{visitor.base_url}/s/{slug}/?{urlencode(ids)}"
+        body = f'<!doctype html><title>Turk</title><iframe title="Task" src="{escape(address)}"></iframe>'
+        route.fulfill(content_type="text/html", body=body)
+
+    visitor.page.route(f"{TURK}/**", serve)
+    with visitor.expecting(f"request to another host: {TURK}"):
+        visitor.page.goto(f"{TURK}/task")
+        frame = visitor.page.frame_locator("iframe")
+        frame.locator("#entry-last-page").click()
+        code = (frame.locator("#reference").text_content() or "").split(": ")[1]
+        with visitor.page.expect_request(f"{TURK}/mturk/externalSubmit"):
+            frame.locator("#submit-task").click()
+    (post,) = posts
+    assert parse_qs(post.post_data) == {"assignmentId": ["a"], "participant": [code]}
 
 
 def test_the_first_visit_starts_and_the_second_resumes(visit: Visit, study: MakeStudy) -> None:

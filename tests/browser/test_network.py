@@ -15,6 +15,7 @@ from .server import KillableServer, killable_server
 from .visitor import Visitor
 
 TROUBLE = r"Failed to load resource|ERR_"
+COUNTS_DOWN = "() => document.getElementById('trouble-countdown').textContent.includes(' in ')"
 BUSY = {"error": {"code": "busy", "message": "Send it again.", "fields": {}}}
 
 
@@ -47,8 +48,23 @@ def test_without_a_network_the_page_waits_kindly_and_goes_on_by_itself(
         assert visitor.page.evaluate("document.activeElement.id") == "trouble-retry"
         visitor.page.keyboard.press("Escape")
         assert visitor.page.is_visible("#trouble")
+        for _ in range(8):
+            visitor.page.click("#trouble-retry")
+            visitor.page.wait_for_function(COUNTS_DOWN)
+        # However often it failed, whoever comes back is found within three seconds.
+        assert re.search(r"in [123] s", visitor.text("#trouble-countdown"))
         visitor.context.set_offline(False)
-    assert visitor.page.evaluate("document.activeElement.id") == "feedback-continue"
+    assert visitor.page.evaluate("document.activeElement.id") == "question"
+
+
+def test_who_waits_for_a_slow_reply_is_told_so(at_question: AtQuestion) -> None:
+    visitor = at_question("evaluation")
+    with visitor.holding_replies("**/answers/"):
+        visitor.page.click("#choice-1")
+        visitor.page.wait_for_selector("#sending.is-shown")
+        assert visitor.text("#sending") == "Still sending …"
+    visitor.page.wait_for_selector("#sending:not(.is-shown)", state="attached")
+    assert visitor.text("#sending") == ""
 
 
 def test_a_request_that_fails_once_is_sent_again_without_a_word(

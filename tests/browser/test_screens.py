@@ -5,7 +5,7 @@ import pytest
 from tests.site import Site
 
 from . import records
-from .conftest import PHONE, AtQuestion, Join, MakeStudy, Visit
+from .conftest import AtQuestion, Join, MakeStudy, Visit
 
 
 def test_a_worker_may_decline_and_nothing_is_kept(
@@ -100,25 +100,6 @@ def test_a_device_that_is_too_small_is_told_in_the_middle_of_a_session_too(
     visitor.see("intro-evaluation")
 
 
-# In the page itself: on a busy machine the time to look may be over before a test looks.
-NOTE_HOW_CONTINUE_APPEARS = """
-() => new MutationObserver(() => {
-  const button = document.getElementById("feedback-continue");
-  if (button) window.wasDisabledAtFirst ??= button.disabled;
-}).observe(document, { childList: true, subtree: true })
-"""
-
-
-def test_a_study_may_ask_for_a_time_to_look(at_question: AtQuestion, study: MakeStudy) -> None:
-    visitor = at_question("teaching", study(min_look_ms=1500), **PHONE)
-    visitor.page.evaluate(NOTE_HOW_CONTINUE_APPEARS)
-    visitor.page.tap("#choice-1")
-    visitor.page.wait_for_selector("#feedback-continue:enabled:focus")
-    assert visitor.page.evaluate("wasDisabledAtFirst")
-    visitor.page.tap("#feedback-continue")
-    visitor.see("teaching")
-
-
 def test_an_answer_before_the_picture_can_be_seen_is_not_taken(
     site: Site, visit: Visit, join: Join
 ) -> None:
@@ -127,6 +108,7 @@ def test_an_answer_before_the_picture_can_be_seen_is_not_taken(
     visitor = visit(f"/w/{worker.token}/")
     visitor.pass_last_feedback()
     visitor.see("intro-evaluation")
+    visitor.wait_until_settled()
     # In the page itself, so that no machine is too slow for it: the click falls into the frame of the paint.
     visitor.page.evaluate(
         """() => new Promise((resolve) => {

@@ -107,10 +107,12 @@ def test_feedback_says_right_or_wrong_in_words_and_by_an_icon_with_the_label_bes
         visitor.see("teaching-feedback")
         assert visitor.text("#feedback-label") == step.label
         assert visitor.text("#feedback-verdict") == ("Right" if is_right else "Not this time")
-        icon = visitor.page.get_attribute("#feedback-verdict use", "href")
+        icon = visitor.page.get_attribute("#question use", "href")
         assert icon == ("#icon-right" if is_right else "#icon-miss")
         assert visitor.page.get_attribute(".specimen-image", "src") == picture
-        visitor.announced(f"This one is {step.label}")
+        # Read out with the focus, and nowhere else.
+        assert f"This one is {step.label}" in visitor.text("#question:focus")
+        assert visitor.text("#announcer") == ""
         assert_beside(visitor, "#feedback-label", ".specimen-image")
         seen.add(icon)
         visitor.page.click("#feedback-continue")

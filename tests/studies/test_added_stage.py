@@ -54,7 +54,7 @@ def test_a_session_goes_through_it(study, place):
     assert worker.go_to("quiz")["text"] == "How old is the universe?"
     assert worker.participant.stage == "quiz"
     assert worker.get().json()["session"]["stages"][place - 1] == {
-        "name": "quiz", "title": "Questions", "done": 0, "total": 2,
+        "name": "quiz", "title": "Questions", "done": 0, "part": 0.0, "total": 2,
     }  # fmt: skip
     assert worker.go_to("done")["outcome"] == "completed"
     assert list(Question.objects.values_list("reply", flat=True)) == ["eight", "eight"]

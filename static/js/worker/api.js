@@ -69,9 +69,14 @@ async function send(url, body) {
 export function createApi(url, { watcher, onState }) {
   async function call(path, content) {
     const body = content === null ? null : JSON.stringify(content);
-    const state = await untilItSucceeds(() => send(url + path, body), watcher);
-    onState(state);
-    return state;
+    const sent = body === null ? () => {} : watcher.sending();
+    try {
+      const state = await untilItSucceeds(() => send(url + path, body), watcher);
+      onState(state);
+      return state;
+    } finally {
+      sent();
+    }
   }
 
   return {

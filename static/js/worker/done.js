@@ -41,6 +41,25 @@ function scoreLine({ evaluation_accuracy: accuracy }) {
   );
 }
 
+function comparisonLine({ others, below }) {
+  const words = `${below} of the ${others} others who have finished so far had fewer right answers.`;
+  return el("p", { class: "soft", id: "comparison" }, words);
+}
+
+/** Hands the finished task in where the worker came from, from inside its frame. */
+function submissionForm({ url, fields }) {
+  const inputs = Object.entries(fields).map(([name, value]) => el("input", { type: "hidden", name, value }));
+  const send = el("button", { class: "button", id: "submit-task", type: "submit" }, "Submit the task");
+  return el("form", { class: "actions", method: "post", action: url, id: "submission" }, ...inputs, send);
+}
+
+/** For every end: by what the researchers know this worker, and whom to write to. */
+function reference() {
+  const { code, contact } = document.getElementById("stage").dataset;
+  const words = `Your reference, if you contact the researchers: ${code}`;
+  return el("p", { class: "soft", id: "reference" }, contact ? `${words}. Write to ${contact}.` : words);
+}
+
 const RETURN_THE_TASK = "If you came from a recruitment site, please return the task there.";
 
 /** What is said at each end of a session. */
@@ -49,7 +68,8 @@ const ENDS = {
     screen: "done",
     title: "Thank you",
     lead: () => "You have finished the study, and every answer is safely stored.",
-    next: ({ return_url: url, completion_code: code }) => {
+    next: ({ return_url: url, completion_code: code, submission }) => {
+      if (submission) return "Please submit the task with the button below, so that it counts.";
       if (url) return "Please use the button below to finish, so that your participation is recorded.";
       return code ? "Please enter this code on the site you came from." : "You may close this page now.";
     },
@@ -72,7 +92,7 @@ const ENDS = {
 };
 
 /** @param {import("./api.js").State} state */
-export function showDone({ session, task }) {
+export function showDone({ task }) {
   const end = ENDS[task.outcome];
   showScreen(
     screenRoot(
@@ -82,10 +102,12 @@ export function showDone({ session, task }) {
       heading(end.title),
       el("p", { class: "lead" }, end.lead(task)),
       task.score ? scoreLine(task.score) : null,
+      task.comparison ? comparisonLine(task.comparison) : null,
+      task.bonus ? el("p", { class: "soft", id: "bonus" }, task.bonus) : null,
       task.completion_code ? completionCode(task.completion_code) : null,
       el("p", { id: "next-step" }, end.next(task)),
-      task.return_url ? returnLink(task.return_url) : null,
-      el("p", { class: "soft" }, `Your reference, if you contact the researchers: ${session.code}`),
+      task.submission ? submissionForm(task.submission) : task.return_url ? returnLink(task.return_url) : null,
+      reference(),
     ),
   );
 }
@@ -98,6 +120,7 @@ function showWords(screen, title, sentence, ...more) {
       heading(title),
       el("p", { class: "lead" }, sentence),
       ...more,
+      reference(),
     ),
   );
 }

@@ -71,6 +71,7 @@ export function createEvents(url) {
     /** A watcher for `untilItSucceeds` that does what another does, and notes when the server was away. */
     watching(watcher) {
       return {
+        ...watcher,
         failed(...trouble) {
           if (!isAway) note("offline");
           isAway = true;

@@ -3,6 +3,7 @@
  * from the frame after the one that showed the pictures to the frame after the one that hid them.
  */
 
+import { inSight, isVisible, watchAttention } from "./attention.js";
 import { nextFrame } from "./timing.js";
 
 /** A frame of a usual screen, until the real one has been measured. */
@@ -11,21 +12,6 @@ const USUAL_FRAME_MS = 1000 / 60;
 function median(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
   return sorted[Math.floor(sorted.length / 2)] ?? USUAL_FRAME_MS;
-}
-
-const isVisible = () => document.visibilityState === "visible";
-
-/** Resolves as soon as the page is in sight. */
-function inSight() {
-  return new Promise((resolve) => {
-    const look = () => {
-      if (!isVisible()) return;
-      document.removeEventListener("visibilitychange", look);
-      resolve();
-    };
-    document.addEventListener("visibilitychange", look);
-    look();
-  });
 }
 
 /** Lets frames pass for a time, from the start again if the page goes out of sight; resolves with the length of a frame. */
@@ -41,35 +27,6 @@ async function fixate(milliseconds) {
     last = now;
   }
   return median(lengths);
-}
-
-/** A stop watch for the time in which the page is not what it should be. */
-function stopWatch(isAway) {
-  let total = 0;
-  let since = isAway() ? performance.now() : null;
-  return {
-    look() {
-      if (isAway()) since ??= performance.now();
-      else if (since !== null) {
-        total += performance.now() - since;
-        since = null;
-      }
-    },
-    read: () => total + (since === null ? 0 : performance.now() - since),
-  };
-}
-
-/** Notes for how long the page is out of sight and out of focus, until it is asked. */
-function watchAttention() {
-  const hidden = stopWatch(() => !isVisible());
-  const unfocused = stopWatch(() => !document.hasFocus());
-  const look = () => [hidden, unfocused].forEach((watch) => watch.look());
-  const places = [[document, "visibilitychange"], [window, "blur"], [window, "focus"]];
-  places.forEach(([place, kind]) => place.addEventListener(kind, look));
-  return () => {
-    places.forEach(([place, kind]) => place.removeEventListener(kind, look));
-    return { hidden_ms: hidden.read(), unfocused_ms: unfocused.read() };
-  };
 }
 
 /** Resolves when the page goes out of sight, with the time; never, once it has been told to stop. */
@@ -118,10 +75,14 @@ export async function expose({ fixationMs, exposureMs, show, hide }) {
   const offset = at ?? (await Promise.race([nextFrame(), away.left]));
   away.stop();
   await inSight();
-  const { hidden_ms: hidden, unfocused_ms: unfocused } = attention();
-  // However short it was, the pictures were gone.
-  const hiddenMs = at === undefined ? hidden : Math.max(hidden, 1);
-  return { shown_ms: offset - onset, dropped_frames: dropped, hidden_ms: hiddenMs, unfocused_ms: unfocused };
+  const { hiddenMs, unfocusedMs } = attention();
+  return {
+    shown_ms: offset - onset,
+    dropped_frames: dropped,
+    // However short it was, the pictures were gone.
+    hidden_ms: at === undefined ? hiddenMs : Math.max(hiddenMs, 1),
+    unfocused_ms: unfocusedMs,
+  };
 }
 
 /** The device as far as it matters for what can be seen on it. */

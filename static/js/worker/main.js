@@ -5,6 +5,7 @@ import { checkDevice } from "./check.js";
 import { showNote } from "./dom.js";
 import { showDone, showNotFound, showOver, showProblem } from "./done.js";
 import { createEvents } from "./events.js";
+import { createKeys } from "./keys.js";
 import { createOverlay } from "./overlay.js";
 import { showProgress } from "./progress.js";
 import { createTab } from "./tab.js";
@@ -58,20 +59,24 @@ export function start(tasks) {
   const events = createEvents(apiUrl);
   const overlay = events.watching(createOverlay());
   const withdrawal = createWithdrawal();
+  const tab = createTab(apiUrl);
+  const keys = createKeys({ tab });
   const api = createApi(apiUrl, {
     watcher: overlay,
     onState({ session, task }) {
       events.at(task);
       showProgress(session);
       withdrawal.at(session);
+      keys.at(session, task);
     },
   });
   withdrawal.serve(api);
   takePart({
     api,
     isChecked: false,
+    keys,
     overlay,
-    tab: createTab(apiUrl),
+    tab,
     tasks,
   }).catch(showEnd);
 }

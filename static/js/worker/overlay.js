@@ -1,12 +1,14 @@
 /** The friendly sheet over the page while the server cannot be reached. */
 
 const PATIENCE_MS = 2000;
+const SENDING_MS = 1000;
 
 /** A watcher for `untilItSucceeds`: appears after two seconds of trouble, disappears when it is over. */
 export function createOverlay() {
   const dialog = document.getElementById("trouble");
   const countdown = document.getElementById("trouble-countdown");
   const button = document.getElementById("trouble-retry");
+  const sending = document.getElementById("sending");
   let troubleSince = 0;
   let retryAt = 0;
   let ticking = 0;
@@ -29,7 +31,21 @@ export function createOverlay() {
     countdown.textContent = seconds > 0 ? `Trying again in ${seconds} s` : "Trying now …";
   }
 
+  function tellSending(isLate) {
+    sending.textContent = isLate ? "Still sending …" : "";
+    sending.classList.toggle("is-shown", isLate);
+  }
+
   return {
+    /** A request is on its way: who waits for more than a second is told so. Call what it returns when it is over. */
+    sending() {
+      const late = setTimeout(tellSending, SENDING_MS, true);
+      return () => {
+        clearTimeout(late);
+        tellSending(false);
+      };
+    },
+
     failed(waitMs, goOn) {
       tryNow = goOn;
       retryAt = performance.now() + waitMs;

@@ -2,11 +2,11 @@
 
 import { el } from "./dom.js";
 
-function segment({ name, title, done, total }, current) {
+function segment({ name, title, done, part = 0, total }, current) {
   const isKnown = total !== null && total > 0;
   const words = isKnown ? `${done} of ${total}` : "not started";
   const fill = el("span", { class: "progress-fill" });
-  fill.style.setProperty("--done", isKnown ? String(Math.min(1, done / total)) : "0");
+  fill.style.setProperty("--done", isKnown ? String(Math.min(1, (done + part) / total)) : "0");
   const bar = {
     class: "progress-bar",
     role: "progressbar",
@@ -31,8 +31,16 @@ function segment({ name, title, done, total }, current) {
   );
 }
 
+function showMinutes({ page, stage, stages }) {
+  const minutes = page?.minutes_left;
+  const place = document.getElementById("minutes-left");
+  place.hidden = !minutes || !stages.some(({ name }) => name === stage);
+  place.textContent = minutes ? `${minutes} min left` : "";
+}
+
 /** @param {import("./api.js").Session} session */
 export function showProgress(session) {
   const parts = session.stages.map((stage) => segment(stage, session.stage));
   document.getElementById("progress").replaceChildren(...parts);
+  showMinutes(session);
 }

@@ -1,7 +1,10 @@
 /** Patience with a bad network: the same attempt again, later and later, until it succeeds. */
 
 const FIRST_WAIT_MS = 400;
-const LONGEST_WAIT_MS = 15_000;
+/** A server that comes back is found within three seconds. */
+const LONGEST_WAIT_MS = 2_500;
+/** How long a server's own wish is heeded at most. */
+const LONGEST_WISH_MS = 60_000;
 
 /** Exponential back-off with jitter, so that a crowd does not come back all at once. */
 export function backOff(failures, random = Math.random()) {
@@ -36,7 +39,7 @@ export async function untilItSucceeds(attempt, watcher) {
         watcher.recovered();
         throw error;
       }
-      const waitMs = Math.max(backOff(failures), Math.min(error.afterMs, 4 * LONGEST_WAIT_MS));
+      const waitMs = Math.max(backOff(failures), Math.min(error.afterMs, LONGEST_WISH_MS));
       await new Promise((resolve) => {
         const goOn = () => {
           clearTimeout(timer);

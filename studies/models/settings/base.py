@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from django.db import models
 
@@ -19,6 +19,8 @@ class SettingsGroup:
     """What no session is made of: a change makes no version."""
     harmless: Set[str] = frozenset()
     """What leaves the outcome of a session as it is: versions that differ in it are analysed together."""
+    in_the_paper: Mapping[str, Any] = field(default_factory=dict)
+    """What the paper has, of settings whose default is something else."""
 
 
 class StudySettings(models.Model):

@@ -112,9 +112,17 @@ class TeachingSettings(StudySettings):
     )
     min_look_ms = models.PositiveIntegerField(
         "minimum feedback time (ms)",
+        default=600,
+        validators=[MaxValueValidator(60_000)],
+        help_text="How long the true label is shown before the worker can continue, so that nobody clicks past it. The "
+        "paper says nothing about it.",
+    )
+    auto_advance_ms = models.PositiveIntegerField(
+        "go on by itself (ms)",
         default=0,
         validators=[MaxValueValidator(60_000)],
-        help_text="How long the true label is shown before the worker can continue.",
+        help_text="After a right answer the next image follows by itself once the true label has been shown for this "
+        "long. 0: the worker always continues by a press. A wrong answer always waits for one.",
     )
 
     class Meta:

@@ -24,6 +24,7 @@ class TextSettings(StudySettings):
         "What workers read and get",
         "In the order in which workers see it.",
         outside_sessions={
+            "contact",
             "completion_code",
             "return_url",
             "prolific_return_url",
@@ -41,6 +42,12 @@ class TextSettings(StudySettings):
     )
     minutes = models.PositiveSmallIntegerField(
         "minutes it takes", default=20, help_text="Workers are told this before they begin."
+    )
+    contact = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Whom workers may write to, for example an e-mail address. Shown on the first page, and wherever a "
+        "session ends, beside the worker's code.",
     )
     shows_score = models.BooleanField(
         "show the score",
