@@ -16,6 +16,9 @@ from .visitor import Visitor
 AXE = Axe()
 
 
+UNBROKEN = "Unbroken" * 7 + "Name"
+
+
 class Opener:
     """Opens a browser at a screen, each by the shortest way."""
 
@@ -32,7 +35,8 @@ class Opener:
         visitor.open("/")
 
     def entry_start(self, visitor: Visitor) -> None:
-        visitor.open(f"/s/{self.study(welcome='Welcome to this study.')}/")
+        slug = self.study(welcome=f"Welcome to {UNBROKEN}.", reward=2, contact="lab@example.org")
+        visitor.open(f"/s/{slug}/")
 
     def entry_resume(self, visitor: Visitor) -> None:
         self.join("memory", PROLIFIC_PID="looks again")
@@ -98,7 +102,8 @@ class Opener:
         visitor.open(f"/w/{self.join('consent').token}/")
 
     def consent(self, visitor: Visitor) -> None:
-        visitor.open(f"/w/{self.join('consent').token}/")
+        slug = self.study(consent=f"{UNBROKEN}\n\n" * 40)
+        visitor.open(f"/w/{self.join('consent', slug).token}/")
 
     def check(self, visitor: Visitor) -> None:
         visitor.open(f"/w/{self.join('memory').token}/")
@@ -129,6 +134,14 @@ class Opener:
     def intro_teaching(self, visitor: Visitor) -> None:
         visitor.open(f"/w/{self.join('teaching').token}/")
 
+    def references(self, visitor: Visitor) -> None:
+        classes = [UNBROKEN, "שלום", "three", "four"]
+        slug = self.study(
+            dataset={"classes": classes}, evaluation_size=8, cold_start=4, shows_references=True
+        )
+        visitor.open(f"/w/{self.join('teaching', slug).token}/")
+        visitor.begin()
+
     def teaching(self, visitor: Visitor) -> None:
         self.intro_teaching(visitor)
         visitor.begin()
@@ -147,6 +160,10 @@ class Opener:
         visitor.begin()
         visitor.look_at_the_picture()
 
+    def break_(self, visitor: Visitor) -> None:
+        worker = self.join("evaluation", self.study(evaluation_size=8), answers=4)
+        visitor.open(f"/w/{worker.token}/")
+
     def done(self, visitor: Visitor) -> None:
         slug = self.study(completion_code="C0FFEE42", return_url="https://recruiter.example/done")
         visitor.open(f"/w/{self.join('done', slug).token}/")
@@ -162,8 +179,8 @@ DOORS = [
 ]  # fmt: skip
 SESSION = [
     "consent", "check", "intro-memory", "memory-ready", "memory-display", "memory-recall",
-    "memory-feedback", "intro-teaching", "teaching", "teaching-feedback", "intro-evaluation",
-    "evaluation", "done", "declined", "over", "not-found", "problem",
+    "memory-feedback", "intro-teaching", "references", "teaching", "teaching-feedback",
+    "intro-evaluation", "evaluation", "break_", "done", "declined", "over", "not-found", "problem",
 ]  # fmt: skip
 
 
