@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +11,13 @@ import numpy as np
 from analysis.charts.words import UNKNOWN, with_minus
 from analysis.modelcheck.beliefs import Bin, calibration
 from analysis.modelcheck.figures import ArmBins, calibration_plot
-from analysis.stats import SampleSummary, spearman, summarise
-from teaching.engine.arrays import FloatArray
+from analysis.stats import spearman, summarise
 from teaching.engine.bank import FAMILIES
 
 from . import people_scores as scores
-from .experiment import ResultRow, Results
+from .experiment import Results
 from .figures import Dots, convergence_plot, dot_plot
-from .people_files import PeopleSet
-from .people_scores import CONSTANT, CURVE
+from .people_scores import CONSTANT, CURVE, Scored
 from .report import Data, Figure, ReportTable, Section
 from .summaries import mean_curve, with_interval
 
@@ -52,53 +48,6 @@ ABOUT_FEATURES = (
     "Features are centred over all items. Up to twelve, each is measured in its own standard deviation; of more the "
     "scales are kept. Labels, answers and the order of trials have no part in it."
 )
-
-
-@dataclass(frozen=True)
-class Scored:
-    """The rows of one set, with the losses and chances of every way."""
-
-    data: PeopleSet
-    rows: Sequence[ResultRow]
-
-    @cached_property
-    def chances(self) -> dict[str, list[FloatArray]]:
-        told = {
-            name: [np.asarray(row["chances"][name]) for row in self.rows]
-            for name in self.rows[0]["chances"]
-        }
-        return told | scores.without_person(self.rows)
-
-    @cached_property
-    def losses(self) -> dict[str, list[FloatArray]]:
-        """The loss of every answer by way and session."""
-        return {
-            name: [
-                scores.said_losses(p, row["answers"])
-                for p, row in zip(told, self.rows, strict=True)
-            ]
-            for name, told in self.chances.items()
-        }
-
-    @cached_property
-    def people(self) -> dict[str, dict[str, float]]:
-        """The mean loss of every person by way."""
-        return {
-            name: scores.by_person(self.rows, [float(one.mean()) for one in losses])
-            for name, losses in self.losses.items()
-        }
-
-    def loss(self, name: str) -> SampleSummary:
-        return summarise(list(self.people[name].values()))
-
-    def less_running(self, name: str) -> SampleSummary:
-        """By how much a way is better than the running accuracy, person by person."""
-        return scores.difference(self.people[name], self.people["running"])
-
-    def error(self, name: str) -> float:
-        """The expected calibration error."""
-        answers = [row["answers"] for row in self.rows]
-        return scores.calibration_error(*scores.class_chances(self.chances[name], answers))
 
 
 def sections(experiment: People, results: Results) -> list[Section]:

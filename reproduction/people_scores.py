@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from analysis.stats import SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
 from .experiment import ResultRow
+from .people_files import PeopleSet
 
 CURVE, CONSTANT = "curve", "constant"
 # Answers of others are counted with one right and one wrong to begin with.
@@ -99,3 +102,47 @@ def calibration_error(expected: FloatArray, said: FloatArray) -> float:
     place = np.minimum((expected * BINS).astype(np.intp), BINS - 1)
     gaps = np.bincount(place, expected - said, BINS)
     return float(np.abs(gaps).sum() / expected.size)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The rows of one set, with the losses and chances of every way."""
+
+    data: PeopleSet
+    rows: Sequence[ResultRow]
+
+    @cached_property
+    def chances(self) -> dict[str, list[FloatArray]]:
+        told = {
+            name: [np.asarray(row["chances"][name]) for row in self.rows]
+            for name in self.rows[0]["chances"]
+        }
+        return told | without_person(self.rows)
+
+    @cached_property
+    def losses(self) -> dict[str, list[FloatArray]]:
+        """The loss of every answer by way and session."""
+        return {
+            name: [said_losses(p, row["answers"]) for p, row in zip(told, self.rows, strict=True)]
+            for name, told in self.chances.items()
+        }
+
+    @cached_property
+    def people(self) -> dict[str, dict[str, float]]:
+        """The mean loss of every person by way."""
+        return {
+            name: by_person(self.rows, [float(one.mean()) for one in losses])
+            for name, losses in self.losses.items()
+        }
+
+    def loss(self, name: str) -> SampleSummary:
+        return summarise(list(self.people[name].values()))
+
+    def less_running(self, name: str) -> SampleSummary:
+        """By how much a way is better than the running accuracy, person by person."""
+        return difference(self.people[name], self.people["running"])
+
+    def error(self, name: str) -> float:
+        """The expected calibration error."""
+        answers = [row["answers"] for row in self.rows]
+        return calibration_error(*class_chances(self.chances[name], answers))

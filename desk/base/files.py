@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
+from desk.base.filter_links import people_of, versions_that_exist
 from studies import audit
 from studies.models import AuditEntry, Study
 
@@ -26,14 +27,15 @@ def figure_file(
     figures: Mapping[str, Callable[[Any], Any]],
     key: str,
     form: str,
-    numbers: Callable[[], Any],
+    read: Callable[[Study, str, str], Any],
 ) -> HttpResponseBase:
-    """SVG or PDF, or the numbers behind it as CSV. They are computed only for figures that exist."""
+    """SVG or PDF, or the numbers behind it as CSV. They are read only for figures that exist."""
     from analysis.results.study_figure import FORMS
 
     if key not in figures or form not in FORMS:
         raise Http404
-    found = numbers()
+    with versions_that_exist():
+        found = read(study, *people_of(request))
     figure = figures[key](found)
     name = figure.file_name(study, found.versions, form)
     if form == "csv" and figure.has_people:

@@ -66,6 +66,11 @@ def purpose_of(request: HttpRequest) -> str:
     return asked if asked in SHOWN else LIVE
 
 
+def people_of(request: HttpRequest) -> tuple[str, str]:
+    """The purpose and the versions whose people an address asks for."""
+    return purpose_of(request), request.GET.get("version", "")
+
+
 def purpose_links(purpose: str) -> FilterLinks:
     titles = {"": "Live"} | {str(p): p.label.capitalize() for p in SHOWN if p != LIVE}
     return filter_links("People", "purpose", titles, purpose_query(purpose))

@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 from desk.base.files import figure_file
-from desk.base.filter_links import filters, purpose_of, versions_that_exist
-from desk.base.pages import Page, study_page
+from desk.base.pages import Page
+from desk.base.people_pages import people_page
 from studies.models import Study
 
 
@@ -13,20 +13,14 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
     # The statistics take a second to load, which no other page should wait for.
     from analysis.results.page import results_page
 
-    purpose = purpose_of(request)
-    with versions_that_exist():
-        found = results_page(study, purpose, request.GET.get("version", ""))
-    context = found | filters(purpose, found["versions"])
-    return study_page(request, study, "admin/desk/results/page.html", "Results", context)
+    return people_page(request, study, "admin/desk/results/page.html", "Results", results_page)
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponseBase:
     from analysis.results.figures import FIGURES
     from analysis.results.numbers import gather
 
-    wanted = (purpose_of(request), request.GET.get("version", ""))
-    with versions_that_exist():
-        return figure_file(request, study, FIGURES, key, form, lambda: gather(study, *wanted))
+    return figure_file(request, study, FIGURES, key, form, gather)
 
 
 PAGES = (

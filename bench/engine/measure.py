@@ -1,0 +1,224 @@
+"""What is measured: one size of pool, or what more classes cost; each in a process of its own."""
+
+import math
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import linalg
+
+from teaching.engine import (
+    TEACHERS,
+    Choice,
+    LearningRate,
+    OmniscientJEDI,
+    Pool,
+    PoolTooLarge,
+    Shown,
+    SimulatedLearner,
+    Teacher,
+    Tracked,
+    belief,
+    make_teacher,
+    suggest_learning_rate,
+    teach,
+)
+from teaching.engine.pool import INVERSE_LIMIT
+from tests.teaching.engine.bank import oracle
+
+from .baseline import baseline_eer, baseline_jedi
+
+T = TypeVar("T")
+
+FEATURES = 110
+BETA = 0.75
+STEPS = 30
+SESSIONS = 2
+COLD_START = 5
+# All steps are timed again and again for so long, and twice at least.
+SECONDS = 3.0
+# The baseline takes seconds per step in a large pool, whatever the history: few steps tell.
+BASELINE_STEPS = {220: 25, 1_000: 10, 4_000: 3}
+# Bayes' rule member by member, and anew for every answer, takes seconds whatever the size of the pool.
+TRACKED_BASELINE = (220, 1_000)
+# So many classes, in a pool of this size, beside two.
+CLASSES, CLASSES_POOL = 5, 1_000
+
+
+def made_pool(n: int, k: int = 2) -> tuple[Pool, float]:
+    """A pool of overlapping Gaussian classes, two or more, and the seconds that its set-up took."""
+    rng = np.random.default_rng(n)
+    labels = np.where(rng.random(n) < 0.5, 1, -1)
+    features = rng.standard_normal((n, FEATURES))
+    if k == 2:
+        features += 0.15 * labels[:, None]
+    else:
+        labels = rng.integers(0, k, n)
+        features += 0.2 * rng.standard_normal((k, FEATURES))[labels]
+    started = time.perf_counter()
+    pool = Pool(features - features.mean(axis=0), labels)
+    if pool.n <= INVERSE_LIMIT:
+        # Made on first use, and part of the set-up.
+        _ = pool.inverse
+    return pool, time.perf_counter() - started
+
+
+def sessions(pool: Pool, name: str, rate: LearningRate) -> list[list[Shown]]:
+    """Histories of simulated learners taught by this teacher."""
+    made = []
+    for seed in range(SESSIONS):
+        learner = SimulatedLearner(
+            np.zeros((pool.class_count, pool.dimensions)),
+            beta=BETA,
+            learning_rate=rate,
+            answers="bernoulli",
+            rng=np.random.default_rng(seed),
+        )
+        teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+        made.append(teach(teacher, pool, learner, steps=STEPS, rng=np.random.default_rng(seed)))
+    return made
+
+
+def prefixes(made: list[list[Shown]]) -> list[list[Shown]]:
+    """The history before each step after the cold start, of every session."""
+    return [history[:t] for history in made for t in range(COLD_START, STEPS)]
+
+
+def largest_error(pool: Pool, history: list[Shown]) -> float:
+    """The estimate against a dense Cholesky factorisation of the same system."""
+    newest = {step.example: step.answer for step in history}
+    links = pool.affinity[:, list(newest)].toarray()
+    system = -pool.affinity.toarray()
+    system[np.diag_indices(pool.n)] += pool.degrees + links.sum(axis=1)
+    plus = links @ np.array([answer > 0 for answer in newest.values()], dtype=float)
+    exact = linalg.solve(system, plus, assume_a="pos", overwrite_a=True)
+    return float(np.abs(belief(pool, history) - exact).max())
+
+
+def measure(n: int) -> dict[str, Any]:
+    """Everything there is to say about one size."""
+    made, set_up = made_pool(n)
+    with tempfile.TemporaryDirectory() as folder:
+        made.save(Path(folder) / "pool")
+        del made
+        return {"n": n, "set_up_s": set_up} | measure_loaded(Pool.load(Path(folder) / "pool"))
+
+
+def measure_classes() -> dict[str, Any]:
+    """What a step with all answers given costs with many classes and with two, in turn, for each teacher."""
+    pools = {k: made_pool(CLASSES_POOL, k)[0] for k in (2, CLASSES)}
+    return {name: timed_by_classes(pools, name) for name in (*TEACHERS, "omniscient")}
+
+
+def timed_by_classes(pools: dict[int, Pool], name: str) -> dict[str, float]:
+    """Milliseconds with two classes and with many, each at its best over the same seconds."""
+    steps = {k: one_step(pool, name) for k, pool in pools.items()}
+    best = dict.fromkeys(steps, math.inf)
+    started = time.perf_counter()
+    while time.perf_counter() - started < SECONDS:
+        for k, step in steps.items():
+            # Of the processor: what else the machine does has no part in a ratio.
+            began = time.process_time()
+            step()
+            best[k] = min(best[k], time.process_time() - began)
+    return {"two_ms": 1e3 * best[2], "many_ms": 1e3 * best[CLASSES]}
+
+
+def one_step(pool: Pool, name: str) -> Callable[[], Choice]:
+    rate = LearningRate(suggest_learning_rate(pool))
+    taught_by = "jedi" if name == "omniscient" else name
+    [history, *_] = sessions(pool, taught_by, rate)
+    if name == "omniscient":
+        learner = SimulatedLearner(pool.target, beta=BETA, learning_rate=rate)
+        teacher: Teacher = OmniscientJEDI(learner=learner, beta=BETA, learning_rate=rate)
+    else:
+        teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+    return lambda: teacher.choose(pool, history, np.random.default_rng(0))
+
+
+def measure_loaded(pool: Pool) -> dict[str, Any]:
+    rate = LearningRate(suggest_learning_rate(pool))
+    found: dict[str, Any] = {}
+    last: list[Shown] = []
+    for name in ("jedi", "imt", "eer"):
+        try:
+            histories = prefixes(sessions(pool, name, rate))
+        except PoolTooLarge as error:
+            found["refusal"] = str(error)
+            continue
+        found |= measure_teacher(pool, name, rate, histories)
+        last = histories[-1] if name == "jedi" else last
+    found |= measure_tracked(pool, rate)
+    # Before the dense solve below, which is not the engine's.
+    found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if pool.n <= 10_000:
+        found["error"] = largest_error(pool, last)
+    return found
+
+
+def measure_tracked(pool: Pool, rate: LearningRate) -> dict[str, float]:
+    """Milliseconds of a choice with all answers given, and of one by models that are run one after the other."""
+    teacher = Tracked(beta=BETA, learning_rate=rate, repeat_window=0)
+    histories = sessions(pool, "tracked", rate)
+    _, times = timed(lambda history: teacher.scores(pool, history), histories)
+    found = {"tracked_ms": 1e3 * float(np.median(times))}
+    if pool.n in TRACKED_BASELINE:
+        history = histories[0]
+        started = time.perf_counter()
+        expected = oracle.predicted_answers(teacher, pool, history)
+        found["tracked_baseline_ms"] = 1e3 * (time.perf_counter() - started)
+        error = np.abs(teacher.predicted_answers(pool, history) - expected).max()
+        found["tracked_error"] = float(error)
+    return found
+
+
+def measure_teacher(
+    pool: Pool, name: str, rate: LearningRate, histories: list[list[Shown]]
+) -> dict[str, float]:
+    """Median milliseconds of a teacher and of its baseline, which has to choose alike."""
+    teacher = make_teacher(name, beta=BETA, learning_rate=rate)
+
+    def choose(history: list[Shown]) -> Choice:
+        return teacher.choose(pool, history, np.random.default_rng(0))
+
+    _, times = timed(choose, histories)
+    found = {}
+    baseline = baseline_for(pool, name, rate)
+    if baseline:
+        some = histories[:: math.ceil(len(histories) / BASELINE_STEPS[pool.n])]
+        examples, baseline_times = timed(baseline, some)
+        found[f"{name}_baseline_ms"] = 1e3 * float(np.median(baseline_times))
+        for history, example in zip(some, examples, strict=True):
+            choice = choose(history)
+            if not math.isclose(choice.score, choice.scores[example], rel_tol=1e-9):
+                raise SystemExit(f"{name} and its baseline disagree at n = {pool.n}.")
+    found[f"{name}_ms"] = 1e3 * float(np.median(times))
+    return found
+
+
+def timed(
+    action: Callable[[list[Shown]], T], histories: list[list[Shown]]
+) -> tuple[list[T], list[float]]:
+    """What an action gives for each history, and the seconds that it takes at best."""
+    times = [math.inf] * len(histories)
+    started, rounds = time.perf_counter(), 0
+    while rounds < 2 or time.perf_counter() - started < SECONDS:
+        results, rounds = [], rounds + 1
+        for place, history in enumerate(histories):
+            began = time.perf_counter()
+            results.append(action(history))
+            times[place] = min(times[place], time.perf_counter() - began)
+    return results, times
+
+
+def baseline_for(pool: Pool, name: str, rate: LearningRate) -> Callable[[list[Shown]], int] | None:
+    if pool.n not in BASELINE_STEPS or name == "imt":
+        return None
+    affinity = pool.affinity.toarray()
+    if name == "eer":
+        return lambda history: baseline_eer(pool, affinity, history)
+    return lambda history: baseline_jedi(pool, affinity, history, rate(len(history) + 1), BETA)
