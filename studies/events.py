@@ -13,8 +13,14 @@ from .models import Participant, SessionEvent
 
 MOST_PER_CALL = 20
 MOST_EACH = 500
+# A page tries again and again; the first errors say what is the matter.
+MOST_SERVER_ERRORS = 20
 # An event that a page kept for longer, because it could not send it, counts as of this long ago.
 OLDEST = timedelta(days=1)
+# What a page may report; errors of the server are its own to note.
+PAGE_EVENTS = [
+    (kind.value, kind.label) for kind in SessionEvent.Kind if kind is not SessionEvent.Kind.SERVER
+]
 DETAIL_LENGTH = SessionEvent._meta.get_field("detail").max_length
 
 
@@ -26,6 +32,15 @@ class PageEvent:
     client_ms: float | None = None
     position: int | None = None
     detail: str = ""
+
+
+def note_server_error(token: str, detail: str) -> None:
+    """Puts an error of the server where the researcher of the session sees it."""
+    participant = Participant.objects.with_token(token).first()
+    if participant is None:
+        return
+    if participant.events.filter(kind=SessionEvent.Kind.SERVER).count() < MOST_SERVER_ERRORS:
+        note_events(participant, [PageEvent(SessionEvent.Kind.SERVER, detail=detail)])
 
 
 def note_events(

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
-from . import services, stages
+from . import request_ids, services, stages
 from .errors import SessionError
 from .image_sides import SMALLEST
 from .models import Participant, Study
@@ -44,6 +44,11 @@ def health(request: HttpRequest) -> HttpResponse:
     """For a container's health check: the process answers and the database can be read."""
     Study.objects.exists()
     return HttpResponse("ok\n", content_type="text/plain")
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """The number finds the line in the log."""
+    return render(request, "500.html", {"number": request_ids.current()}, status=500)
 
 
 # A page framed by another site has no cookies here, so the form carries no secret of one. None is

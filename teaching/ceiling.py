@@ -33,8 +33,20 @@ class Ceiling:
 
 
 def ceiling_of(dataset: Dataset) -> Ceiling | None:
-    """None for a data set that was made without features of its evaluation images."""
-    return _ceiling(dataset.pk, dataset.key)
+    """None for a data set that was made without features of its evaluation images, or whose files are damaged."""
+    return None if damage_of(dataset) else _ceiling(dataset.pk, dataset.key)
+
+
+def damage_of(dataset: Dataset) -> str:
+    """Why the teachers cannot use the files of a data set; empty when they can."""
+    from . import pools
+    from .engine import EngineError
+
+    try:
+        pools.load(dataset)
+    except EngineError as refusal:
+        return str(refusal)
+    return ""
 
 
 def ceiling_sentence(dataset: Dataset) -> str:

@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts", "analysis.modelcheck",
     },
-    "jedi_web": {"jobs", "studies", "desk", "datasets", "analysis.exports"},
+    "jedi_web": {"jobs", "studies", "teaching", "desk", "datasets", "analysis.exports"},
 }  # fmt: skip
 
 

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from studies.rates import rate_question, rate_sentence
 from studies.shortcuts import shortcuts_of
-from teaching.ceiling import NO_FEATURES, ceiling_of
+from teaching.ceiling import NO_FEATURES, ceiling_of, damage_of
 
 from .facts import StudyFacts
-from .finding import Finding, fine, note, question
+from .finding import Finding, fine, note, obstacle, question
 
 # If the ceiling leads guessing by less, all teachers have to share a few points.
 ROOM = 0.2
+
+
+def files(facts: StudyFacts) -> Finding:
+    damage = damage_of(facts.study.dataset)
+    if damage:
+        return obstacle(
+            f"The teachers’ files of the data set are missing or damaged: {damage} Bring them back from a backup, or "
+            "import the data set again.",
+            facts.dataset_page,
+        )
+    return fine("The teachers’ files of the data set are complete.")
 
 
 def shortcuts(facts: StudyFacts) -> Finding:

@@ -21,6 +21,7 @@ class Check:
 
 CHECKS = (
     Check("settings", "Settings", running.settings),
+    Check("files", "Files", data_set.files),
     Check("shortcuts", "Shortcuts", data_set.shortcuts),
     Check("rate", "Learning rate", data_set.learning_rate),
     Check("ceiling", "Ceiling", data_set.ceiling),

@@ -23,7 +23,7 @@ EVERYBODY, EXCLUDED = "everybody", "excluded"
 UNASSIGNED = "none"
 RECENTLY = timedelta(days=1)
 MOST_TROUBLES = 10
-TROUBLES = (SessionEvent.Kind.ERROR, SessionEvent.Kind.OFFLINE)
+TROUBLES = (SessionEvent.Kind.SERVER, SessionEvent.Kind.ERROR, SessionEvent.Kind.OFFLINE)
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ import sqlite3
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import DatabaseError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from studies import request_ids
 from studies.errors import InvalidAnswer, SessionError
+from studies.events import note_server_error
 
 logger = logging.getLogger(__name__)
 
@@ -47,10 +49,25 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
             )
             return Response(busy, status.HTTP_503_SERVICE_UNAVAILABLE, headers={"Retry-After": "2"})
     logger.error("unexpected error in %s", context.get("view"), exc_info=error)
+    _note(error, context)
     sorry = error_body(
-        "server_error", "Something went wrong here. Nothing was lost; please try again."
+        "server_error",
+        "Something went wrong here. Nothing was lost; please try again. If it does not go away, "
+        f"tell us this number: {request_ids.current()}.",
     )
     return Response(sorry, status.HTTP_500_INTERNAL_SERVER_ERROR)
+
+
+def _note(error: Exception, context: dict[str, Any]) -> None:
+    """For the monitor, by the number that the worker sees and the log has. The log alone must do without a database."""
+    view = type(context.get("view")).__name__
+    try:
+        note_server_error(
+            context.get("kwargs", {}).get("token", ""),
+            f"{request_ids.current()}: {type(error).__name__} in {view}",
+        )
+    except DatabaseError:
+        logger.warning("the error could not be noted for the monitor", exc_info=True)
 
 
 def is_busy(error: OperationalError) -> bool:

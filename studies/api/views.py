@@ -14,8 +14,8 @@ from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from studies import services, stages, withdrawal
-from studies.events import MOST_EACH, MOST_PER_CALL, PageEvent, note_events
-from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, SessionEvent, Study
+from studies.events import MOST_EACH, MOST_PER_CALL, PAGE_EVENTS, PageEvent, note_events
+from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, Study
 from studies.recruitment import Recruitment
 from studies.stages import Milliseconds
 
@@ -128,7 +128,7 @@ class WithdrawalReply(serializers.Serializer[Any]):
 
 
 class EventEntry(serializers.Serializer[Any]):
-    kind = serializers.ChoiceField(choices=SessionEvent.Kind.choices)
+    kind = serializers.ChoiceField(choices=PAGE_EVENTS)
     client_ms = Milliseconds(
         required=False, help_text="since the page was opened, by the client's clock"
     )

@@ -13,7 +13,7 @@ from .studies import Study
 
 
 class SessionEvent(models.Model):
-    """Something that the worker's page reported. No answer depends on it."""
+    """Something that the worker's page reported, or an error of the server. No answer depends on it."""
 
     class Kind(models.TextChoices):
         OPENED = "opened", "page opened"
@@ -22,6 +22,7 @@ class SessionEvent(models.Model):
         OFFLINE = "offline", "server not reached"
         ONLINE = "online", "server reached again"
         ERROR = "error", "error on the page"
+        SERVER = "server", "error on the server"
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="events")
     kind = models.CharField(max_length=10, choices=Kind)

@@ -23,6 +23,7 @@ from datasets.remedy import NO_REMEDY
 from desk.base.pages import Page
 from desk.models import AccessToken, digest_of
 from desk.pages import PAGES
+from jobs import heartbeat
 from studies import audit
 from studies.models import AuditEntry
 from tests.builders import make_dataset, make_study
@@ -119,6 +120,7 @@ ROWS = {
     # The worker's side is open to whoever has the link.
     "": Row(everybody(IN)),
     "healthz": Row(everybody(IN)),
+    "readyz": Row(everybody(IN)),
     "s/<slug:slug>/": Row(everybody(IN), everybody(IN)),
     "w/<slug:token>/": Row(everybody(IN)),
     "w/<slug:token>/images/<slug:key>": Row(everybody(IN), address="/w/{token}/images/{image}"),
@@ -290,6 +292,7 @@ class World:
         worker.go_to("done")
         under_way = Worker(self.study)
         picture = under_way.go_to("memory")["images"][0]["id"]
+        heartbeat.beat()
         entry = audit.record(AuditEntry.Action.EXPORT, "Took a table away.", study=self.study)
         return {
             "slug": self.study.slug,

@@ -10,6 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import close_old_connections, connection
 
+from jobs.heartbeat import beat
 from jobs.recovery import look_for_lost_work
 from jobs.supervision import PARENT_VARIABLE
 
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         if options["while_parent_lives"]:
             parent = int(os.environ.get(PARENT_VARIABLE, os.getppid()))
             threading.Thread(target=end_with, args=[parent], daemon=True).start()
+        beat()
         look_for_lost_work()
         if not options["once"]:
             threading.Thread(target=keep_looking_for_lost_work, daemon=True).start()
@@ -46,6 +48,7 @@ def keep_looking_for_lost_work() -> None:
     """Beside the work, which may take hours."""
     never = threading.Event()
     while not never.wait(RECOVERY_SECONDS):
+        beat()
         close_old_connections()
         look_for_lost_work()
         connection.close()

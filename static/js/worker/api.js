@@ -53,7 +53,8 @@ async function send(url, body) {
   }
   if (PASSING.has(response.status)) {
     const afterMs = 1000 * Number(response.headers.get("Retry-After") ?? 0) || 0;
-    throw new TryAgain(`The server answered ${response.status}.`, { afterMs });
+    const number = response.status === 500 ? response.headers.get("X-Request-ID") : null;
+    throw new TryAgain(`The server answered ${response.status}.`, { afterMs, number });
   }
   if (!response.ok) {
     const reply = await readJson(response).catch(() => ({}));

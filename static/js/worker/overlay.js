@@ -7,6 +7,7 @@ const SENDING_MS = 1000;
 export function createOverlay() {
   const dialog = document.getElementById("trouble");
   const countdown = document.getElementById("trouble-countdown");
+  const numbered = document.getElementById("trouble-number");
   const button = document.getElementById("trouble-retry");
   const sending = document.getElementById("sending");
   let troubleSince = 0;
@@ -46,7 +47,9 @@ export function createOverlay() {
       };
     },
 
-    failed(waitMs, goOn) {
+    failed(waitMs, goOn, number) {
+      numbered.hidden = !number;
+      numbered.querySelector("code").textContent = number ?? "";
       tryNow = goOn;
       retryAt = performance.now() + waitMs;
       if (!ticking) {

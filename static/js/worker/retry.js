@@ -12,11 +12,15 @@ export function backOff(failures, random = Math.random()) {
   return Math.round(longest * (0.5 + random / 2));
 }
 
-/** An attempt that may be made again; `afterMs` is the server's own wish, if it has one. */
+/**
+ * An attempt that may be made again; `afterMs` is the server's own wish, if it has one, and `number` that of an error of
+ * the server in its log.
+ */
 export class TryAgain extends Error {
-  constructor(message, { afterMs = 0, cause } = {}) {
+  constructor(message, { afterMs = 0, number = null, cause } = {}) {
     super(message, { cause });
     this.afterMs = afterMs;
+    this.number = number;
   }
 }
 
@@ -24,7 +28,7 @@ export class TryAgain extends Error {
  * Repeats `attempt` as long as it throws TryAgain.
  * @template T
  * @param {() => Promise<T>} attempt
- * @param {{failed: (waitMs: number, tryNow: () => void) => void, recovered: () => void}} watcher
+ * @param {{failed: (waitMs: number, tryNow: () => void, number: string|null) => void, recovered: () => void}} watcher
  *   told before every wait, and once when it is over
  * @returns {Promise<T>}
  */
@@ -48,7 +52,7 @@ export async function untilItSucceeds(attempt, watcher) {
         };
         const timer = setTimeout(goOn, waitMs);
         window.addEventListener("online", goOn);
-        watcher.failed(waitMs, goOn);
+        watcher.failed(waitMs, goOn, error.number);
       });
     }
   }

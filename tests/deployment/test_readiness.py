@@ -1,0 +1,52 @@
+"""What the server says of itself to whoever keeps it."""
+
+import os
+import shutil
+import time
+
+import pytest
+
+from jedi_web import readiness
+from jobs import heartbeat
+from studies.models import Dataset
+from tests.builders import make_study
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def parts(client, settings, tmp_path):
+    """Asks, with a data folder in which nobody has worked yet."""
+    make_study(state="open")
+    datasets = settings.JEDI_DATA_DIR / "datasets"
+    settings.JEDI_DATA_DIR = tmp_path
+    (tmp_path / "datasets").symlink_to(datasets)
+
+    def ask():
+        reply = client.get("/readyz")
+        said = reply.json()
+        assert reply.status_code == (200 if set(said.values()) == {"fine"} else 503)
+        return said
+
+    return ask
+
+
+def test_all_is_fine_while_a_worker_reports(parts):
+    assert "No background worker has run yet" in parts()["worker"]
+    heartbeat.beat()
+    assert parts() == dict.fromkeys(("database", "disk", "pools", "worker"), "fine")
+
+
+def test_a_worker_that_fell_silent_is_noticed(parts, tmp_path):
+    long_ago = time.time() - 90
+    heartbeat.beat()
+    os.utime(tmp_path / "worker-heartbeat", (long_ago, long_ago))
+    assert "silent for 9" in parts()["worker"]
+
+
+def test_lost_files_and_a_full_disk_are_noticed(parts, monkeypatch):
+    shutil.rmtree(Dataset.objects.get().folder / "pool")
+    monkeypatch.setattr(readiness, "LEAST_FREE_BYTES", 1 << 60)
+    said = parts()
+    assert said["pools"] == "1 of the open studies cannot use the files of their data set."
+    assert "MB are free in the data folder. Make room." in said["disk"]

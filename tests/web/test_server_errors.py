@@ -1,0 +1,79 @@
+"""An error of the server: its number is in the reply, on the page, in the log and on the monitor."""
+
+import json
+import logging
+import shutil
+import sys
+
+import pytest
+
+from jedi_web.logs import JsonFormatter, LineFormatter
+from studies import request_ids
+from studies.events import MOST_SERVER_ERRORS
+from studies.models import SessionEvent
+from tests.builders import make_dataset, make_study
+from tests.worker import Worker
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def worker() -> Worker:
+    """About to learn in a study whose pool of images got lost."""
+    study = make_study(arms="jedi", dataset=make_dataset(teaching=12, evaluation=8))
+    worker = Worker(study)
+    worker.go_to("memory")
+    shutil.rmtree(study.dataset.folder / "pool")
+    return worker
+
+
+def until_it_fails(worker: Worker):
+    while (reply := worker.answer_current()).status_code == 200:
+        pass
+    return reply
+
+
+def test_the_number_of_an_error_is_told_logged_and_on_the_monitor(worker, researcher, caplog):
+    reply = until_it_fails(worker)
+    assert reply.status_code == 500
+    number = reply.headers[request_ids.HEADER]
+    assert f"tell us this number: {number}." in reply.json()["error"]["message"]
+    assert any(record.exc_info for record in caplog.records)
+    [event] = SessionEvent.objects.filter(kind="server")
+    assert event.detail.startswith(f"{number}: ")
+    page = researcher.get(f"/admin/studies/study/{worker.participant.study_id}/monitor/")
+    assert event.detail in page.content.decode()
+
+    for _ in range(MOST_SERVER_ERRORS):
+        assert worker.answer_current().status_code == 500
+    assert SessionEvent.objects.count() == MOST_SERVER_ERRORS
+
+
+def test_a_page_cannot_report_an_error_of_the_server(worker):
+    assert worker.post("events", {"events": [{"kind": "server"}]}).status_code == 400
+
+
+def test_a_page_that_breaks_tells_its_number(worker, client):
+    client.raise_request_exception = False
+    reply = client.get(f"/s/{worker.participant.study.slug}/")
+    other = client.get(f"/s/{worker.participant.study.slug}/")
+    assert reply.headers[request_ids.HEADER] != other.headers[request_ids.HEADER]
+    assert request_ids.current() == ""
+
+
+def record(message: str, *args: object, exc_info=None) -> logging.LogRecord:
+    return logging.LogRecord("a.logger", logging.ERROR, __file__, 1, message, args, exc_info)
+
+
+def test_no_line_of_the_log_has_the_key_of_a_session_or_of_an_image():
+    said = record("%s and %s", "/api/sessions/s3cret-key/answers/", "/w/s3cret-key/images/an0ther")
+    try:
+        raise ValueError("/w/s3cret-key/")
+    except ValueError:
+        failed = record("an error", exc_info=sys.exc_info())
+    for formatter in (LineFormatter("{message}", style="{"), JsonFormatter()):
+        lines = [formatter.format(one) for one in (said, failed)]
+        assert "/api/sessions/…/answers/ and /w/…/images/…" in lines[0]
+        assert "ValueError" in lines[1]
+        assert not any(key in line for line in lines for key in ("s3cret", "an0ther"))
+    assert json.loads(lines[1])["level"] == "ERROR"
