@@ -85,6 +85,7 @@ function choose(root, parts) {
  * @param {{room: HTMLElement, panel: HTMLElement, choices: HTMLElement, count: number, words: string}} parts
  */
 export function arrange(root, parts) {
+  root.style.setProperty("--count", String(parts.count));
   const look = () => {
     const window = `${root.clientWidth}×${root.clientHeight} ${parts.words}`;
     if (!known.has(window)) known.set(window, choose(root, parts));
