@@ -16,7 +16,7 @@ AIMS = {
     100_000: (600, None),
 }
 # The same for Tracked with a history of 30 answers.
-TRACKED_AIMS = {220: 5, 1_000: 6, 4_000: 15, 10_000: 25, 100_000: 250}
+TRACKED_AIMS = {220: 5, 1_000: 5, 4_000: 12, 10_000: 20, 100_000: 250}
 # Times faster than the baseline, as bars: JEDI and EER.
 RATIOS = {220: (8, 4), 1_000: (30, 30), 4_000: (150, 150)}
 # What a step may cost with many classes, beside one with two.

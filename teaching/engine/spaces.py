@@ -59,14 +59,26 @@ class Space:
         return np.asarray(np.maximum(beyond, 0.0) / self.spread)
 
     @cached_property
+    def moments(self) -> FloatArray:
+        """The mean of xxᵀ over the pool, (q, q), in units of the square."""
+        return np.asarray(self.points.T @ self.points) / (len(self.points) * self.square)
+
+    @cached_property
+    def centred_moments(self) -> FloatArray:
+        """The same of points less their centre, in units of the spread."""
+        crossed = self.moments * self.square - np.outer(self.centre, self.centre)
+        return np.asarray(crossed / self.spread)
+
+    @cached_property
     def mean_squared_products(self) -> FloatArray:
         """The mean over all j of (xᵀx_j)², (n,), for products in units of the square."""
-        return mean_squared_products(self.points) / self.square**2
+        return np.asarray(np.vecdot(self.points @ self.moments, self.points)) / self.square
 
     @cached_property
     def centred_squared_products(self) -> FloatArray:
         """The same of points less their centre, in units of the spread."""
-        return mean_squared_products(self.points - self.centre) / self.spread**2
+        centred = self.points - self.centre
+        return np.asarray(np.vecdot(centred @ self.centred_moments, centred)) / self.spread
 
     def products(self, rows: IntArray | slice, others: IntArray) -> FloatArray:
         """xᵀx' between some rows and others, in units of the square."""
@@ -94,7 +106,7 @@ class Spaces:
     what does not matter for the classes: learners who know what to look at. standard (n, s): single
     features in units of their standard deviations, those that tell the classes apart best. ease (n,): the log
     odds of the truth under the target, standardised. rivals (n, k): of the other classes, how probable
-    the target finds each.
+    the target finds each. truth (n, k): the labels as e_y − 1/k, of mean square 1.
     """
 
     given: Space
@@ -102,6 +114,21 @@ class Spaces:
     standard: FloatArray
     ease: FloatArray
     rivals: FloatArray
+    truth: FloatArray
+
+    @cached_property
+    def pulls(self) -> tuple[FloatArray, FloatArray]:
+        """The mean over all j of t_j (x_jᵀx), (n, k), in either space, with the truth t and in units of the square."""
+        first, second = (_pulls(space.points, self.truth) / space.square for space in self.both)
+        return first, second
+
+    @cached_property
+    def centred_pulls(self) -> tuple[FloatArray, FloatArray]:
+        """The same of points less their centre, in units of the spread."""
+        first, second = (
+            _pulls(space.points - space.centre, self.truth) / space.spread for space in self.both
+        )
+        return first, second
 
     @property
     def both(self) -> tuple[Space, Space]:
@@ -124,13 +151,13 @@ class Spaces:
             standard=_salient(pool.features, truth),
             ease=_standardised(np.log(of_class(chances, pool.labels) / others.sum(axis=1))),
             rivals=others / others.sum(axis=1, keepdims=True),
+            truth=(truth - 1 / pool.class_count) / np.sqrt(1 - 1 / pool.class_count),
         )
 
 
-def mean_squared_products(points: FloatArray) -> FloatArray:
-    """The mean over all j of (xᵀx_j)², (n,)."""
-    moments = points.T @ points / len(points)
-    return np.asarray(np.einsum("ij,ij->i", points @ moments, points))
+def _pulls(points: FloatArray, truth: FloatArray) -> FloatArray:
+    """The mean over all j of t_j (x_jᵀx), (n, k)."""
+    return np.asarray(points @ (points.T @ truth) / len(points))
 
 
 def _salient(features: FloatArray, truth: FloatArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -23,13 +22,6 @@ FIRMNESS = (1.5, 5.0)
 GUESSING = {0.02: 16.0, 0.1: 6.0, 0.4: 2.0}
 # As though this many answers of each class had come as often as their labels.
 EVEN_ANSWERS = 2.0
-# An evaluation asks on which side an example lies, not how far: losses are judged as though answers were so firm that
-# the differences between two logits had this root mean square over the pool, whatever scale a model has.
-JUDGED_FIRMNESS = 3.0
-# A loss over more examples than this is that of as many of them, evenly drawn.
-MOST_JUDGED = 2_000
-# Where a learner believes next to nothing, no more than this is made of it.
-MOST_FIRMNESS = 30.0
 # Where learners look: at everything, or at what matters alone; by their places in `Seen.among`.
 GIVEN, RELEVANT = 0, 1
 
@@ -97,11 +89,6 @@ class Seen:
     @property
     def spaces(self) -> Spaces:
         return self.pool.spaces
-
-    @property
-    def judged(self) -> slice:
-        """The examples over which a loss is taken."""
-        return slice(None, None, math.ceil(self.pool.n / MOST_JUDGED))
 
     @cached_property
     def truth(self) -> FloatArray:
@@ -191,7 +178,7 @@ class Followed(ABC):
         """The logits of every example now, shape (len(models), n, k)."""
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
-        """By how much showing each example lowers the mean loss over the pool, (len(models), n).
+        """By how much showing each example raises the agreement with the labels of the pool, (len(models), n).
 
         `beliefs` are the logits of these models. A learner who learns nothing gains nothing.
         """
@@ -247,22 +234,3 @@ def faded(ages: IntArray, decays: FloatArray) -> FloatArray:
     """What is left of each memory at its age, shape (len(decays), …); nothing of those to come."""
     left = decays.reshape(-1, *(1,) * ages.ndim) ** np.maximum(ages, 0)
     return np.where(ages >= 0, left, 0.0)
-
-
-def judged_firmness(logits: FloatArray) -> FloatArray:
-    """φ of each model, (m,), at which its logits (m, n, k) are judged."""
-    k = logits.shape[-1]
-    apart = np.sqrt(2 * k / (k - 1) * logits.var(axis=-1).mean(axis=-1))
-    return np.asarray(JUDGED_FIRMNESS / np.maximum(apart, JUDGED_FIRMNESS / MOST_FIRMNESS))
-
-
-def residuals(logits: FloatArray, labels: IntArray) -> tuple[FloatArray, FloatArray]:
-    """e_y − P of firm answers, shape (m, n, k), and the mean curvature of their loss, (m, k, k).
-
-    With P = softmax(logits) the loss log 1/P_y falls by e_y − P and curves by diag P − PPᵀ.
-    """
-    chances = softmax(logits)
-    k = logits.shape[-1]
-    crossed = np.swapaxes(chances, 1, 2) @ chances / logits.shape[1]
-    curvature = np.eye(k) * chances.mean(axis=1)[:, :, None] - crossed
-    return one_hot(labels, k) - chances, curvature

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, faded, judged_firmness
+from .agreement import Agreement
+from .base import GIVEN, RELEVANT, Family, Followed, Seen, faded
 
 # ℓ in units of the mean squared distance, δ, and b.
 WIDTHS = (0.02, 0.1, 0.4)
@@ -74,27 +76,26 @@ def with_background(votes: FloatArray, k: int) -> FloatArray:
 def neighbour_gains(
     seen: Seen, beliefs: FloatArray, decays: FloatArray, backgrounds: FloatArray
 ) -> FloatArray:
-    """By how much a new memory lowers the mean loss over the pool, (m, n).
+    """By how much a new memory raises the agreement with the labels of the pool, (m, n).
 
-    At j a memory of class c and similarity s turns the logit log v_c into log(v_c + s). The drop of the
-    loss is taken along its chord from s = 0 to 1, so that it is s times the drop of a memory of j itself; the
-    similarities are those of the pool's graph, and 1 to itself.
+    At j a memory of class c and similarity s turns the logit log v_c into log(v_c + s). The rise is taken along its
+    chord from s = 0 to 1, so that it is s times that of a memory of j itself; the similarities are those of the
+    pool's graph, and 1 to itself.
     """
-    own = one_hot(seen.pool.labels, seen.k)
-    graph = seen.pool.affinity
-    drops = memory_drops(beliefs, own, decays, backgrounds / seen.k)
-    reached = np.stack([drop + graph @ drop for drop in drops])
-    return np.asarray((reached * own).sum(axis=-1) / seen.pool.n)
-
-
-def memory_drops(
-    beliefs: FloatArray, own: FloatArray, decays: FloatArray, backgrounds: FloatArray
-) -> FloatArray:
-    """How much lower the loss of each example is with a memory of itself, of each class, (m, n, k)."""
     kept = decays[:, None, None]
-    left = np.exp(beliefs) * kept + (1 - kept) * backgrounds[:, None, None]
-    firmness = judged_firmness(beliefs)[:, None, None]
-    before, after = left**firmness, (left + 1) ** firmness
-    total = before.sum(axis=-1, keepdims=True)
-    # The loss is log total − log before_y; a memory of class c puts after_c in the place of before_c.
-    return np.asarray(own * np.log(after / before) - np.log((total + after - before) / total))
+    left = np.exp(beliefs) * kept + (1 - kept) * backgrounds[:, None, None] / seen.k
+    logits, rises = np.log(left), np.log1p(1 / left)
+    truth = seen.spaces.truth
+    centred = logits - logits.mean(axis=-1, keepdims=True)
+    graph = seen.pool.affinity
+    products = _reached(seen, graph, truth * rises)
+    crossed = _reached(seen, graph, centred * rises)
+    squares = _reached(seen, graph.power(2), rises**2)
+    now = Agreement.of(logits, truth)
+    return now.rises(products, 2 * crossed + (1 - 1 / seen.k) * squares)
+
+
+def _reached(seen: Seen, graph: sparse.csr_array, values: FloatArray) -> FloatArray:
+    """What a memory of each example reaches of values (m, n, k) of its class, by similarity, as a mean (m, n)."""
+    reached = np.stack([one + graph @ one for one in values])
+    return np.asarray((reached * one_hot(seen.pool.labels, seen.k)).sum(axis=-1) / seen.pool.n)

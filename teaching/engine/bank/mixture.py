@@ -19,9 +19,9 @@ from .base import Family, Followed, Seen, StyleArrays, softmax
 
 # The share of weight that returns to the prior after each answer.
 CHANGE = 0.01
-# A family of less weight than this is left out of beliefs about the pool, and in each family all but its likeliest
-# models, which stand for the others.
-RULED_OUT = 0.01
+# The least probable families that hold no more than this together are left out of beliefs about the pool, and in each
+# family all but its likeliest models, which stand for the others.
+RULED_OUT = 0.05
 MOST_MODELS = 4
 
 
@@ -119,10 +119,12 @@ class Mixture:
     def leading(self) -> list[tuple[int, IntArray]]:
         """The places of the families that are not ruled out, with the likeliest models of each."""
         totals = [part[:, :, -1].sum(axis=1) for part in self.parts]
+        held = np.array([total.sum() for total in totals])
+        rising = np.argsort(held, kind="stable")
+        kept = np.sort(rising[np.cumsum(held[rising]) > RULED_OUT])
         return [
-            (place, np.sort(np.argsort(-total, kind="stable")[:MOST_MODELS]))
-            for place, total in enumerate(totals)
-            if total.sum() >= RULED_OUT
+            (int(place), np.sort(np.argsort(-totals[place], kind="stable")[:MOST_MODELS]))
+            for place in kept
         ]
 
 

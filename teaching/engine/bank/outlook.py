@@ -18,7 +18,7 @@ NINE_IN_TEN = 1.6449
 class Outlook:
     """Beliefs about n examples: P (n, k), its spread between the models (n, k), and what each would gain (n,).
 
-    gains: by how much the mean loss over the pool is expected to fall if the example is shown next.
+    gains: by how much the agreement with the labels of the pool is expected to rise if the example is shown next.
     """
 
     probabilities: FloatArray

@@ -14,7 +14,8 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..classes import of_class
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, judged_firmness, residuals
+from .agreement import Agreement
+from .base import GIVEN, RELEVANT, Family, Followed, Seen
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
@@ -46,45 +47,69 @@ class FollowedPrototypes(Followed):
         return np.asarray(self.sharpness[model] * (2 * along - squares))
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
-        """Moving prototype μ by a of the way to x adds a(2(x − μ)ᵀ(x_j − μ) − a‖x − μ‖²) to the nearness of x_j.
+        """Moving μ by a of the way to x adds D_j = s·a(2(x − μ)ᵀ(x_j − μ) − a‖x − μ‖²) to the nearness of x_j.
 
-        The mean loss falls, to first order, by what all residuals together make of that; the second order
-        takes the mean over j of the square of the first product as though μ were the centre.
+        The agreement then has mean_j t_jD_j more in its products, and 2 mean_j z̃_jD_j + (1 − 1/k) mean_j D_j² in
+        its squares. All of these are moments of the pool: exact for steps of any length.
         """
-        judged = beliefs[:, self.seen.judged]
-        firmness = judged_firmness(judged)
-        labels = self.seen.pool.labels[self.seen.judged]
-        wanted, curvature = residuals(firmness[:, None, None] * judged, labels)
-        scales = firmness * self.sharpness[models]
-        return np.stack(
-            [self._gain(*one) for one in zip(models, scales, wanted, curvature, strict=True)]
+        now = Agreement.of(beliefs, self.seen.spaces.truth)
+        added = [self._added(model) for model in models]
+        products, squares = (np.stack(part) for part in zip(*added, strict=True))
+        return now.rises(products, squares)
+
+    def _added(self, model: int) -> tuple[FloatArray, FloatArray]:
+        """What showing each example adds to the products and the squares of one model's agreement, (n,) each."""
+        seen, place, labels = self.seen, self.places[model], self.seen.pool.labels
+        s, a = self.sharpness[model], self.steps[self.which[model]][labels]
+        near = self._nearness(model)
+        pulls = seen.spaces.centred_pulls[place]
+        # (x − μ)ᵀ mean_j t_jx_j, of the class of x.
+        pulled = pulls - np.vecdot(near.coefficients, pulls[seen.examples].T)
+        means = seen.spaces.truth.mean(axis=0)[labels]
+        products = 2 * of_class(pulled, labels) - means * (2 * near.beyond + a * near.apart)
+        lengths = (near.lengths.mean() - near.lengths)[labels]
+        crossed = 4 * near.turned - lengths * (2 * near.beyond + a * near.apart)
+        bend = 4 * near.squares + 4 * a * near.apart * near.beyond + (a * near.apart) ** 2
+        squares = 2 * s**2 * a * crossed + (1 - 1 / seen.k) * (s * a) ** 2 * bend
+        return s * a * products, squares
+
+    def _nearness(self, model: int) -> _Nearness:
+        seen, place, labels = self.seen, self.places[model], self.seen.pool.labels
+        space, coefficients = seen.spaces.both[place], self.coefficients[self.which[model]]
+        # Prototypes from the centre, and their products: μᵀμ, xᵀμ, μᵀCμ' and xᵀCμ, in units of the spread.
+        prototypes = coefficients @ (space.points[seen.examples] - space.centre)
+        turned = prototypes @ space.centred_moments
+        lengths = np.vecdot(prototypes, prototypes) / space.spread
+        along = of_class(seen.across[place].centred @ coefficients.T, labels)
+        among = turned @ prototypes.T / space.spread
+        across = (space.points @ turned.T - turned @ space.centre) / space.spread
+        from_mean = np.diag(among) - among.mean(axis=1)
+        own, beyond = of_class(across, labels), along - lengths[labels]
+        squares = space.centred_squared_products - 2 * own + np.diag(among)[labels]
+        return _Nearness(
+            coefficients=coefficients,
+            lengths=lengths,
+            beyond=beyond,
+            apart=np.maximum(space.squared_lengths - 2 * along + lengths[labels], 0.0),
+            turned=own - across.mean(axis=1) - from_mean[labels],
+            squares=squares + beyond**2,
         )
 
-    def _gain(
-        self, model: int, scale: float, wanted: FloatArray, curvature: FloatArray
-    ) -> FloatArray:
-        """Of one model whose nearness counts `scale`."""
-        space, labels = self.seen.spaces.both[self.places[model]], self.seen.pool.labels
-        steps, weights = self.steps[self.which[model]], wanted.mean(axis=0)
-        along, apart = self._towards(model, wanted)
-        first = steps * (2 * along - steps * weights * apart)
-        squares = 4 * space.centred_squared_products[:, None] + (steps * apart) ** 2
-        bend = steps**2 * np.diag(curvature) * squares
-        return of_class(scale * first - scale**2 * bend / 2, labels)
 
-    def _towards(self, model: int, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of every example and prototype, mean_j r_j (x − μ)ᵀ(x_j − μ) and ‖x − μ‖², (n, k) each."""
-        space = self.seen.spaces.both[self.places[model]]
-        coefficients, points = self.coefficients[self.which[model]], space.points
-        prototypes = coefficients @ points[self.seen.examples]
-        # What the coefficients leave is the centre, where prototypes begin.
-        prototypes += (1 - coefficients.sum(axis=1))[:, None] * space.centre
-        judged = points[self.seen.judged]
-        pulls = wanted.T @ judged / len(judged) - wanted.mean(axis=0)[:, None] * prototypes
-        along = points @ pulls.T - np.vecdot(pulls, prototypes)
-        squares = np.einsum("ij,ij->i", points, points)[:, None] + np.vecdot(prototypes, prototypes)
-        apart = np.maximum(squares - 2 * points @ prototypes.T, 0.0)
-        return along / space.spread, apart / space.spread
+@dataclass(frozen=True)
+class _Nearness:
+    """Of every example x and the prototype μ of its class, from the centre of the pool, (n,) each.
+
+    beyond: (x − μ)ᵀμ; apart: ‖x − μ‖²; turned: (x − μ)ᵀC(μ − mean of all prototypes), C the mean of x_jx_jᵀ; squares:
+    the mean of ((x − μ)ᵀ(x_j − μ))². `coefficients` (k, t) and `lengths` (k,) are those of the prototypes.
+    """
+
+    coefficients: FloatArray
+    lengths: FloatArray
+    beyond: FloatArray
+    apart: FloatArray
+    turned: FloatArray
+    squares: FloatArray
 
 
 class Prototype(Family):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..classes import of_class
+from .agreement import Agreement
 from .base import GUESSERS, Family, Followed, Seen, Style
 from .single import attention
 
@@ -50,13 +51,13 @@ class FollowedRules(Followed):
         return np.stack([self._gain(model) for model in models])
 
     def _gain(self, model: int) -> FloatArray:
-        """Who holds feature f moves on with chance m_f(x), and loses L_f − L' of loss, L' that of what is taken up."""
+        """Who holds f moves on with chance m_f(x), and gains S' − S_f of agreement, S' that of what is taken up."""
         features = self._likely(self.held[model] + self.taken[model])
         held, taken = self.held[model, features], self.taken[model, features]
-        labels = self.seen.pool.labels
-        right = np.stack([of_class(one, labels) for one in self._chances(model, features)])
-        losses = -np.log(right).mean(axis=1)
-        wanted = held / held.sum() * (losses - losses @ taken / taken.sum())
+        chances = self._chances(model, features)
+        agreement = Agreement.of(np.log(chances), self.seen.spaces.truth).now
+        wanted = held / held.sum() * (agreement @ taken / taken.sum() - agreement)
+        right = np.stack([of_class(one, self.seen.pool.labels) for one in chances])
         when_right, when_wrong = self.moves[model]
         return np.asarray(wanted @ (when_wrong - (when_wrong - when_right) * right))
 

@@ -1,4 +1,4 @@
-"""Tracked: shows what lowers the expected loss of an evaluation most, whichever kind of learner it is."""
+"""Tracked: shows what should bring answers nearest to the labels, whichever kind of learner it is."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +64,7 @@ class Tracked(Teacher):
     """Follows a bank of learner models through the answers, and shows what helps most over all of them.
 
     The models are weighed by how well each predicted the answers. The score of an example is minus the expected
-    drop in the mean loss over the pool after it is shown, one step ahead.
+    rise of the agreement between the learner and the labels of the pool after it is shown, one step ahead.
     """
 
     name: ClassVar[str] = "tracked"
@@ -121,7 +121,7 @@ class Tracked(Teacher):
         leading = max(families, key=families.__getitem__)
         return TrackedExplanation(
             text=_words(leading, families[leading]),
-            score_name="expected change of the loss",
+            score_name="expected change of the disagreement with the labels",
             p_low=low,
             p_high=high,
             families=families,
@@ -142,8 +142,8 @@ class Tracked(Teacher):
 def _words(leading: str, probability: float) -> str:
     return (
         f"The answers so far fit best a worker who {TITLES.get(leading, leading)} ({_percent(probability)}). "
-        "Each kind of learner counts by how probable it is: shown is the image after which the expected loss over all "
-        "images is least."
+        "Each kind of learner counts by how probable it is: shown is the image after which what the worker believes of "
+        "all images should agree best with the labels."
     )
 
 

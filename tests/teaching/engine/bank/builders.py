@@ -4,6 +4,7 @@ import numpy as np
 
 from teaching.engine import LearningRate, Pool, Shown
 from teaching.engine.bank import Seen
+from teaching.engine.bank.agreement import OPINIONS
 from teaching.engine.history import Past
 
 RATE = LearningRate(0.7, 20)
@@ -45,7 +46,13 @@ def chances(logits):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def mean_loss(logits, labels, firmness):
-    """The mean of −log P_y of answers as firm as that."""
-    p = chances(firmness * logits)
-    return -np.log(p[np.arange(len(labels)), labels]).mean()
+def agreement(logits, labels):
+    """The cosine between logits (n, k) and labels, with first opinions, written out."""
+    k, products, squares = logits.shape[1], [], []
+    for row, label in zip(logits, labels, strict=True):
+        centred = row - row.mean()
+        truth = (np.eye(k)[label] - 1 / k) / np.sqrt(1 - 1 / k)
+        products.append(truth @ centred)
+        squares.append(centred @ centred)
+    # Differences of root mean square o between two logits add (k − 1)/2·o² to the square of their length.
+    return np.mean(products) / np.sqrt(np.mean(squares) + (k - 1) / 2 * OPINIONS**2)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from teaching.engine import Pool
 from teaching.engine.bank.attention import DECAY, SPREAD, Attention
-from teaching.engine.bank.base import judged_firmness
 from teaching.engine.bank.exemplar import Exemplar
 
-from .builders import chances, made, mean_loss
+from .builders import agreement, chances, class_history, class_pool, made, seen_by
 
 
 def votes_at(seen, model, followed, point, shown, step):
@@ -40,29 +40,29 @@ def test_models_answer_by_the_votes_of_their_memories(k):
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k):
-    seen = made(8, k)
+    pool = alike_or_apart(k)
+    seen = seen_by(pool, class_history(pool, 8))
     followed = Exemplar().follow(seen)
     models = np.array([1, 18])
     beliefs = followed.beliefs(models)
     gains = followed.gains(models, beliefs)
-    graph = seen.pool.affinity.toarray()
+    similar = pool.affinity.toarray() + np.eye(pool.n)
     for place, model in enumerate(models):
-        firmness = judged_firmness(beliefs)[place]
         kept = followed.decays[model]
         left = np.exp(beliefs[place]) * kept + (1 - kept) * followed.backgrounds[model] / k
-        before = mean_of_each(left, seen.pool.labels, firmness)
-        for x in range(seen.pool.n):
-            drop = 0.0
-            for j in range(seen.pool.n):
-                after = left[j].copy()
-                after[seen.pool.labels[x]] += 1
-                own = mean_loss(np.log(after)[None], seen.pool.labels[[j]], firmness)
-                drop += ((j == x) + graph[x, j]) * (before[j] - own)
-            assert gains[place, x] == pytest.approx(drop / seen.pool.n, abs=1e-9)
+        before = agreement(np.log(left), pool.labels)
+        for x in range(pool.n):
+            after = left.copy()
+            after[:, pool.labels[x]] += similar[x]
+            rise = agreement(np.log(after), pool.labels) - before
+            assert gains[place, x] == pytest.approx(rise, abs=1e-9)
 
 
-def mean_of_each(left, labels, firmness):
-    return [mean_loss(np.log(left[j])[None], labels[[j]], firmness) for j in range(len(labels))]
+def alike_or_apart(k):
+    """Examples in pairs that are wholly similar, and not at all to any other."""
+    pool = class_pool(k=k)
+    pairs = np.kron(np.eye(pool.n // 2), np.ones((2, 2)))
+    return Pool(pool.features, pool.labels, pairs, pool.target)
 
 
 @pytest.mark.parametrize("k", [2, 3])

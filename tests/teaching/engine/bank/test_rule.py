@@ -8,7 +8,7 @@ import pytest
 from teaching.engine.bank.rule import MOVES, Rule, firm
 from teaching.engine.bank.single import BACKGROUND, DECAY, WIDTH
 
-from .builders import chances, made
+from .builders import agreement, chances, made
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -73,8 +73,8 @@ def test_a_learner_gains_from_what_its_feature_gets_wrong():
     right = spoken[:, np.arange(seen.pool.n), seen.pool.labels]
     held, taken = followed.held[model, features], followed.taken[model, features]
     held, taken = held / held.sum(), taken / taken.sum()
-    losses = -np.log(right).mean(axis=1)
+    reached = np.array([agreement(np.log(one), seen.pool.labels) for one in spoken])
     for x in range(seen.pool.n):
         move = MOVES[1][0] * right[:, x] + MOVES[1][1] * (1 - right[:, x])
         after = held * (1 - move) + taken * (held * move).sum()
-        assert gains[x] == pytest.approx((held - after) @ losses, abs=1e-12)
+        assert gains[x] == pytest.approx((after - held) @ reached, abs=1e-12)

@@ -1,0 +1,55 @@
+"""What teaching is for: that a learner's logits agree with the labels of the pool.
+
+An evaluation asks on which side an example lies, not how far. With z̃_j the logits of example j less their mean over the
+classes and t_j = (e_y − 1/k)/√(1 − 1/k), the agreement is
+
+    mean_j t_jᵀz̃_j / √(mean_j ‖z̃_j‖² + o²),
+
+the cosine between logits and labels, whatever their scale: 1 − its square is what least squares leave of the
+labels at the scale that suits best. o is for what a learner thought before the first lesson, which nobody knows: it
+adds to the length of the logits and points nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray
+
+# The root mean square of the differences between two logits that come from first opinions.
+OPINIONS = 0.1
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of m models: the means `products` of t_jᵀz̃_j and `squares` of ‖z̃_j‖², (m,) each, of k classes."""
+
+    products: FloatArray
+    squares: FloatArray
+    k: int
+
+    @classmethod
+    def of(cls, logits: FloatArray, truth: FloatArray) -> Agreement:
+        """From logits (m, n, k) and the labels as t (n, k)."""
+        n, k = truth.shape
+        # The entries of each t add up to nothing, so the logits need not be centred for the products.
+        products = np.tensordot(logits, truth, axes=2) / n
+        squares = k * logits.var(axis=-1).mean(axis=-1)
+        return cls(np.asarray(products), np.asarray(squares), k)
+
+    @property
+    def now(self) -> FloatArray:
+        """The agreement of each model, (m,)."""
+        return self._cosine(self.products, self.squares)
+
+    def rises(self, products: FloatArray, squares: FloatArray) -> FloatArray:
+        """How much higher it is if so much is added to products and squares, (m, n) each."""
+        after = self._cosine(
+            self.products[:, None] + products, np.maximum(self.squares[:, None] + squares, 0.0)
+        )
+        return np.asarray(after - self.now[:, None])
+
+    def _cosine(self, products: FloatArray, squares: FloatArray) -> FloatArray:
+        return np.asarray(products / np.sqrt(squares + OPINIONS**2 * (self.k - 1) / 2))
