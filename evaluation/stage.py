@@ -4,6 +4,7 @@ import numpy as np
 from django.db.models import Count
 from django.utils import timezone
 
+from studies import sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
@@ -53,7 +54,11 @@ class EvaluationStage(LabelStage):
 
     def current(self, participant: Participant) -> Current:
         here = participant.position
-        this, *after = EvaluationItem.objects.of(participant).at(here, here + 1)
+        this, *after = sessions.tasks(EvaluationItem, participant, here, here + 1)
+        return self.describe(participant, this, after)
+
+    def describe(self, participant: Participant, this: EvaluationItem, after: Items) -> Current:
+        """An item as the browser may see it, and the address of the next one's image."""
         task = {
             "kind": "evaluation",
             "position": this.position,
@@ -61,23 +66,26 @@ class EvaluationStage(LabelStage):
             "items": self.total(participant),
             "image": describe_image(participant, this.example),
             "instruction": instruction(participant, this),
-            "prefetch": [image_address(participant, item.example) for item in after],
+            "prefetch": [image_address(participant, item.example) for item in after[:1]],
             "last_feedback": last_feedback(participant) if this.item == 1 else None,
         }
         return Current(task, done=this.item - 1)
 
-    def plan(self, participant: Participant, answer: Json) -> EvaluationItem:
-        this = EvaluationItem.objects.of(participant).get(position=participant.position)
+    def plan(self, participant: Participant, answer: Json) -> Items:
+        """The item that is answered, and the two that follow it."""
+        here = participant.position
+        this, *after = sessions.tasks(EvaluationItem, participant, here, here + 2)
         this.take_answer(answer["label"], answer["response_ms"])
-        return this
+        return [this, *after]
 
-    def record(self, participant: Participant, answer: Json, plan: EvaluationItem) -> Taken:
-        plan.save(update_fields=EvaluationItem.ANSWER_FIELDS)
-        if plan.item == 1:
-            TeachingStep.objects.note_look(
-                participant, plan.position - 1, answer.get("feedback_ms")
-            )
-        return Taken(feedback=None, is_last=plan.item == self.total(participant))
+    def record(self, participant: Participant, answer: Json, plan: Items) -> Taken:
+        this, *after = plan
+        this.save(update_fields=EvaluationItem.ANSWER_FIELDS)
+        if this.item == 1:
+            looked_ms = answer.get("feedback_ms")
+            TeachingStep.objects.note_look(participant, this.position - 1, looked_ms)
+        current = self.describe(participant, after[0], after[1:]) if after else None
+        return Taken(feedback=None, is_last=current is None, current=current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = EvaluationItem.objects.of(participant).answered(position)
@@ -110,10 +118,8 @@ class EvaluationStage(LabelStage):
 
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         """Images up to the next one, which the page fetches ahead; the rest stay unseen."""
-        within_reach = EvaluationItem.objects.of(participant).filter(
-            position__lte=participant.position + 1
-        )
-        return find_picture(participant, (item.example for item in within_reach), key, side)
+        within_reach = sessions.image_keys(EvaluationItem, participant, participant.position + 1)
+        return find_picture(participant, within_reach, key, side)
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
         """Whoever is told what to answer does as told."""

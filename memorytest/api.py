@@ -8,13 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from studies import sessions
 from studies.api import examples
 from studies.api.views import (
     AnswerReply,
     PositionRequest,
     StateReply,
     error_responses,
-    participant_or_404,
 )
 from studies.stages import Measured, Milliseconds
 
@@ -34,7 +34,7 @@ class Exposures(APIView):
     )
     def post(self, request: Request, token: str) -> Response:
         """Start the timed display of the current memory round; the order is in this reply only."""
-        participant = participant_or_404(token)
+        participant = sessions.find(token)
         form = PositionRequest(data=request.data)
         form.is_valid(raise_exception=True)
         position = form.validated_data["position"]
@@ -72,7 +72,7 @@ class Displays(APIView):
     def post(self, request: Request, token: str) -> Response:
         """Say how the timed display went. A disturbed round is played again with other pictures, once; then `feedback`
         says so and the task is the new round."""
-        participant = participant_or_404(token)
+        participant = sessions.find(token)
         form = DisplayRequest(data=request.data)
         form.is_valid(raise_exception=True)
         values: dict[str, Any] = dict(form.validated_data)

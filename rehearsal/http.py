@@ -42,12 +42,16 @@ class Client:
             self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
     def get(self, path: str) -> Json:
+        return dict(json.loads(self.content(path)))
+
+    def content(self, path: str) -> bytes:
+        """What is at an address, an image for example."""
         return self._send("GET", path, None)
 
     def post(self, path: str, body: Json) -> Json:
-        return self._send("POST", path, json.dumps(body))
+        return dict(json.loads(self._send("POST", path, json.dumps(body))))
 
-    def _send(self, method: str, path: str, body: str | None) -> Json:
+    def _send(self, method: str, path: str, body: str | None) -> bytes:
         for attempt in range(TRIES):
             if attempt:
                 time.sleep(2.0**attempt / 4)
@@ -60,7 +64,7 @@ class Client:
                 problem = f"No answer from {self.parts.geturl()}: {error or type(error).__name__}."
                 continue
             if status < 300:
-                return dict(json.loads(content))
+                return content
             problem = f"{method} {path}: {status} {content[:300].decode(errors='replace')}"
             if status not in RETRYABLE:
                 raise ServerError(problem)

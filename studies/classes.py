@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from django.db import transaction
 
 from .keys import new_key
-from .models import Dataset, ImageClass, Participant
+from .models import Dataset, ImageClass, Participant, Study
 
 # Previews and bots are nobody: names may be tried out on them.
 PEOPLE = (Participant.Purpose.LIVE, Participant.Purpose.PILOT)
@@ -26,6 +26,8 @@ def are_in_use(dataset: Dataset) -> bool:
 def describe_classes(dataset: Dataset, classes: Sequence[ImageClass]) -> None:
     """Writes what was changed of a data set's classes. Colours are the researchers' own, and can always change."""
     with transaction.atomic():
+        # Nobody joins until the names are written: from then on they are what that person reads.
+        list(Study.objects.select_for_update().order_by("pk").values_list("pk"))
         if not are_in_use(dataset):
             _describe(classes)
         ImageClass.objects.bulk_update(classes, ["colour"])

@@ -47,8 +47,11 @@ class LabelStage(Stage):
 
 def image_key(participant: Participant, example: Example) -> str:
     """The name of an image for one participant: no two of them can compare notes by it."""
-    text = f"{participant.token} {example.key}".encode()
-    return hashlib.blake2b(text, digest_size=12).hexdigest()
+    return _secret_name(participant, example.key)
+
+
+def _secret_name(participant: Participant, key: str) -> str:
+    return hashlib.blake2b(f"{participant.token} {key}".encode(), digest_size=12).hexdigest()
 
 
 def image_address(participant: Participant, example: Example) -> str:
@@ -60,11 +63,11 @@ def describe_image(participant: Participant, example: Example) -> Json:
 
 
 def find_picture(
-    participant: Participant, shown: Iterable[Example], key: str, side: int = SMALLEST
+    participant: Participant, shown: Iterable[str], name: str, side: int = SMALLEST
 ) -> Picture | None:
-    """The image under a participant's key, if it is one of these."""
-    for example in shown:
-        if image_key(participant, example) == key:
-            content = participant.study_as_joined.dataset.image_path(example, side).read_bytes()
-            return Picture(content, "image/jpeg")
+    """The image that has this name for the participant, if it is one of these, given by their keys."""
+    for key in shown:
+        if _secret_name(participant, key) == name:
+            path = participant.study_as_joined.dataset.image_path(Example(key=key), side)
+            return Picture(path.read_bytes(), "image/jpeg")
     return None

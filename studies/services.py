@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,8 +11,8 @@ from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, errors, stages, states, withdrawal, worker_page
-from .models import AuditEntry, Participant, Study, StudyVersion
+from . import audit, errors, sessions, stages, states, withdrawal, worker_page
+from .models import AuditEntry, Participant, ParticipantQuerySet, Study, StudyVersion
 from .recruitment import Recruitment
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
@@ -124,9 +124,10 @@ def _place_in_flow(participant: Participant) -> int:
 
 
 def _done_task(participant: Participant) -> Json:
-    study = participant.study_as_joined
+    participant = sessions.read_whole(participant)
     is_completed = participant.stage == Participant.Stage.DONE
-    has_score = is_completed and study.shows_score and participant.evaluation_accuracy is not None
+    shows_score = is_completed and participant.study_as_joined.shows_score
+    has_score = shows_score and participant.evaluation_accuracy is not None
     return {
         "kind": "done",
         "outcome": OUTCOMES[participant.stage],
@@ -134,7 +135,7 @@ def _done_task(participant: Participant) -> Json:
         "score": {"evaluation_accuracy": participant.evaluation_accuracy} if has_score else None,
         "comparison": worker_page.comparison(participant) if has_score else None,
         "bonus": worker_page.bonus_news(participant) if is_completed else None,
-        "completion_code": study.completion_code or None if is_completed else None,
+        "completion_code": participant.study.completion_code or None if is_completed else None,
         "return_url": participant.return_url if is_completed else None,
         "submission": participant.submission if is_completed else None,
     }
@@ -171,37 +172,48 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     if following := stages.after(stage.name):
         following.warm_up(participant.study_as_joined)
     with transaction.atomic():
-        taken = _record(participant, stage, answer, plan) if lock(participant) else None
+        taken = _record(participant, stage, answer, plan) if _move_on(participant) else None
     if taken is None:
         # Somebody else was faster, in another tab: what stands now decides.
-        return _repeat(_read_again(participant), position, payload)
+        return _repeat(sessions.read_again(participant), position, payload)
     return {"feedback": taken.feedback} | session_state(participant, taken.current)
 
 
+def _move_on(participant: Participant) -> bool:
+    """Goes to the next position, if the session still is where it was read; the row is held until the transaction
+    ends. Of two answers only one can do this, and all that it read of the session holds: every answer moves on."""
+    return bool(
+        _where_it_was_read(participant).update(
+            position=participant.position + 1, last_seen_at=timezone.now()
+        )
+    )
+
+
 def lock(participant: Participant) -> bool:
-    """Holds the participant's row until the transaction ends. Whether it still is where it was read: if so,
-    all that was read of the session holds, because every answer moves the position."""
-    row = Participant.objects.select_for_update().filter(pk=participant.pk)
-    return row.values_list("stage", "position").first() == (participant.stage, participant.position)
+    """Holds the participant's row until the transaction ends, if it still is where it was read."""
+    return bool(_where_it_was_read(participant).select_for_update().order_by().values_list("pk"))
 
 
-def _read_again(participant: Participant) -> Participant:
-    row = Participant.objects.with_study().filter(pk=participant.pk).first()
-    if row is None:
-        raise errors.SessionOver("This session was removed.")
-    return row
+def _where_it_was_read(participant: Participant) -> ParticipantQuerySet:
+    return Participant.objects.filter(
+        pk=participant.pk, stage=participant.stage, position=participant.position
+    )
 
 
 def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> Taken:
     taken = stage.record(participant, answer, plan)
     participant.position += 1
-    participant.last_seen_at = timezone.now()
-    # Only what an answer changes is saved: a researcher's decision in the meantime stands.
-    changed = _leave(participant, stage, taken) if taken.is_last else ()
-    participant.save(update_fields=("position", "last_seen_at", *changed))
+    if taken.is_last:
+        _save(participant, _leave(participant, stage, taken))
     if participant.stage == Participant.Stage.DONE:
         session_finished.send(sender=Participant, participant=participant)
     return taken
+
+
+def _save(participant: Participant, changed: Iterable[str]) -> None:
+    """Only what an answer changes is saved: a researcher's decision in the meantime stands."""
+    unread = participant.get_deferred_fields()
+    participant.save(update_fields=[name for name in changed if name not in unread])
 
 
 def _leave(participant: Participant, stage: Stage, taken: Taken) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
-from . import request_ids, services, stages
+from . import request_ids, services, sessions, stages
 from .errors import SessionError
 from .image_sides import SMALLEST
 from .models import Participant, Study
@@ -162,7 +162,7 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
 @require_safe
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
-    participant = get_object_or_404(Participant.objects.with_study(), token=token)
+    participant = sessions.find(token)
     for stage in stages.flow():
         if picture := stage.picture(participant, key, _side(request)):
             response = HttpResponse(picture.content, content_type=picture.content_type)

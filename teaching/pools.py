@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from django.db import connection
 
-from studies.models import Dataset, Example
+from studies.models import Dataset, Example, Participant
 
 from .engine import Pool, Shown
 from .engine.arrays import FloatArray
 from .models import TeachingStep
 
 EVALUATION = "evaluation.npy"
+HISTORY = """
+SELECT e.pool_index, t.answer, t.probabilities, t.is_correct
+FROM teaching_teachingstep t JOIN studies_example e ON e.id = t.example_id
+WHERE t.participant_id = %s AND t.position < %s ORDER BY t.position
+"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,17 @@ def history(steps: Iterable[TeachingStep]) -> list[Shown]:
         for step in steps
         if step.answer is not None
     ]
+
+
+def answered_before(participant: Participant, position: int) -> list[tuple[Shown, bool]]:
+    """The steps of a session up to a position, and whether each answer was right. Read as plain values: a step needs
+    nothing else of them."""
+    with connection.cursor() as cursor:
+        cursor.execute(HISTORY, [participant.pk, position])
+        return [
+            (Shown(example=row, answer=answer, p=json.loads(probabilities)), is_correct)
+            for row, answer, probabilities, is_correct in cursor
+        ]
 
 
 def _row(example: Example) -> int:

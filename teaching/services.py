@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from studies.models import Example, Participant, Study
+from studies import sessions
+from studies.models import Participant, Study
 from studies.seeds import generator
 
 from . import pools
@@ -44,16 +45,16 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     choice = choose(participant, history)
     elapsed_ms = 1000 * (time.perf_counter() - started)
     study = participant.study_as_joined
-    example_id = pools.load(study.dataset).example_ids[choice.example]
+    example = sessions.example(study.dataset, pools.load(study.dataset).example_ids[choice.example])
     # Whoever was shown an image as the picture of its class has seen it.
     seen = {one.pk for one in references_of(study.dataset)} if study.shows_references else set()
     return TeachingStep(
         participant=participant,
         position=position,
         step=len(history) + 1,
-        example=Example.objects.get(pk=example_id),
+        example=example,
         is_random=choice.is_cold_start,
-        is_first_showing=example_id not in seen
+        is_first_showing=example.pk not in seen
         and all(shown.example != choice.example for shown in history),
         probabilities=list(choice.probabilities),
         p=choice.p if len(choice.probabilities) == 2 else None,

@@ -1,12 +1,13 @@
 """Module 2: the teacher picks an image, the worker answers, the true label is shown."""
 
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 from django.db.models import Q
 from django.utils import timezone
 
+from studies import sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
@@ -66,19 +67,21 @@ class TeachingStage(LabelStage):
         return teaching_words(teaching_lengths(study), "picture")
 
     def current(self, participant: Participant) -> Current:
-        before = (participant.position - 1, participant.position)
-        *earlier, this = TeachingStep.objects.of(participant).at(*before)
+        here = participant.position
+        *earlier, this = sessions.tasks(TeachingStep, participant, here - 1, here)
         return describe(participant, this, feedback(participant, earlier[0]) if earlier else None)
 
     def plan(self, participant: Participant, answer: Json) -> Plan:
         """Takes the answer into the history and lets the teacher choose, all before the transaction."""
-        *_, this = steps = TeachingStep.objects.of(participant).at_least_one()
+        here = participant.position
+        [this] = sessions.tasks(TeachingStep, participant, here, here)
         this.take_answer(answer["label"], answer["response_ms"])
-        verdicts = [step.is_correct for step in steps]
+        earlier = pools.answered_before(participant, here)
+        verdicts = [*(is_correct for _, is_correct in earlier), this.is_correct]
         if this.step == participant.teaching_steps:
             return Plan(this, None, verdicts)
-        following = services.next_step(participant, this.position + 1, pools.history(steps))
-        return Plan(this, following, verdicts)
+        history = [*(shown for shown, _ in earlier), *pools.history([this])]
+        return Plan(this, services.next_step(participant, here + 1, history), verdicts)
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
         answered, following, verdicts = plan
@@ -106,9 +109,10 @@ class TeachingStage(LabelStage):
         participant.teaching_started_at = timezone.now()
 
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
-        shown = [step.example for step in TeachingStep.objects.of(participant)]
-        if participant.teaching_started_at and participant.study_as_joined.shows_references:
-            shown += references_of(participant.study_as_joined.dataset)
+        study = participant.study_as_joined
+        shown: Iterable[str] = sessions.image_keys(TeachingStep, participant, participant.position)
+        if study.shows_references and participant.teaching_started_at:
+            shown = chain(shown, (example.key for example in references_of(study.dataset)))
         return find_picture(participant, shown, key, side)
 
     def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:

@@ -9,12 +9,15 @@ from django.db import DatabaseError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions, status
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 
 from studies import request_ids
 from studies.errors import InvalidAnswer, SessionError
 from studies.events import note_server_error
 
 logger = logging.getLogger(__name__)
+
+NON_FIELD_ERRORS_KEY = api_settings.NON_FIELD_ERRORS_KEY
 
 # Classes of Postgres' error codes: connections, transactions in each other's way, too many connections, locks, and a
 # server that stops or starts or has cancelled a statement.
@@ -32,7 +35,9 @@ def error_reply(error: Exception, context: dict[str, Any]) -> Response:
         case SessionError():
             return Response(error_body(error.code, error.message, error.fields), error.status)
         case exceptions.ValidationError():
-            fields = error.detail if isinstance(error.detail, dict) else {"body": error.detail}
+            # A body that is nothing at all has errors and no fields.
+            detail = error.detail
+            fields = detail if isinstance(detail, dict) else {NON_FIELD_ERRORS_KEY: detail}
             invalid = error_body(InvalidAnswer.code, InvalidAnswer.message, fields)
             return Response(invalid, error.status_code)
         case exceptions.ParseError():

@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -13,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
-from studies import services, stages, withdrawal
+from studies import services, sessions, stages, withdrawal
 from studies.events import MOST_EACH, MOST_PER_CALL, PAGE_EVENTS, PageEvent, note_events
 from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, Study
 from studies.recruitment import Recruitment
@@ -23,11 +24,6 @@ from . import examples
 from .errors import error_body
 
 MAX_POSITION = 1_000_000
-
-
-def participant_or_404(token: str) -> Participant:
-    rows = Participant.objects.with_token(token)
-    return get_object_or_404(rows.with_study())
 
 
 class JoinRequest(serializers.Serializer[Any]):
@@ -68,6 +64,13 @@ class AnswerRequest(PositionRequest):
                 fields[name] = field = copy.deepcopy(declared)
                 field.required = False
         return fields
+
+
+@lru_cache(maxsize=1)
+def answer_form(flow: tuple[stages.Stage, ...]) -> AnswerRequest:
+    """Made once for these stages, because making its fields takes longer than checking an answer. Checking leaves no
+    trace in it."""
+    return AnswerRequest()
 
 
 class StageField(serializers.ChoiceField):
@@ -209,7 +212,7 @@ class Session(APIView):
     )
     def get(self, request: Request, token: str) -> Response:
         """The current task. Repeatable; writes nothing but "last seen"."""
-        participant = participant_or_404(token)
+        participant = sessions.find(token)
         services.touch(participant)
         return Response(services.session_state(participant))
 
@@ -223,15 +226,13 @@ class Answers(APIView):
     )
     def post(self, request: Request, token: str) -> Response:
         """Answer a position; the reply has the feedback and the next task. The same answer again is a no-op."""
-        participant = participant_or_404(token)
-        form = AnswerRequest(data=request.data)
-        form.is_valid(raise_exception=True)
-        reply = services.record_answer(
-            participant=participant,
-            position=form.validated_data["position"],
-            payload=form.validated_data,
+        participant = sessions.find(token)
+        payload = answer_form(stages.flow()).run_validation(request.data)
+        return Response(
+            services.record_answer(
+                participant=participant, position=payload["position"], payload=payload
+            )
         )
-        return Response(reply)
 
 
 class Withdrawal(APIView):
@@ -242,7 +243,7 @@ class Withdrawal(APIView):
     )
     def get(self, request: Request, token: str) -> Response:
         """What a withdrawal would do, by the study's settings."""
-        return Response({"deletes": withdrawal.deletes(participant_or_404(token))})
+        return Response({"deletes": withdrawal.deletes(sessions.find(token))})
 
     @extend_schema(
         operation_id="withdraw",
@@ -252,7 +253,7 @@ class Withdrawal(APIView):
     )
     def post(self, request: Request, token: str) -> Response:
         """Leave the study for good. Again is a no-op; a session that has ended otherwise cannot be left."""
-        participant = withdrawal.withdraw(participant_or_404(token))
+        participant = withdrawal.withdraw(sessions.find(token))
         return Response(services.session_state(participant))
 
 
@@ -265,7 +266,7 @@ class Events(APIView):
     )
     def post(self, request: Request, token: str) -> Response:
         """Report events on the page. Nothing depends on them: those beyond the limit are silently dropped."""
-        participant = participant_or_404(token)
+        participant = sessions.find(token)
         form = EventsRequest(data=request.data)
         form.is_valid(raise_exception=True)
         reported = [PageEvent(**entry) for entry in form.validated_data["events"]]

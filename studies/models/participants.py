@@ -18,19 +18,6 @@ from .datasets import FEWEST_CLASSES
 from .studies import Study
 from .versions import StudyVersion
 
-# Every column costs time in each of a session's requests, and some of these are long.
-NEEDED_BY_NO_STEP = (
-    *(f"study__{name}" for name in (
-        "slug", "created_at", "owner", "welcome", "contact", "max_participants", "on_withdrawal", "next_ticket",
-        "next_pilot_ticket", "target_per_arm", "webhook_url",
-        "webhook_secret", "primary_outcome",
-    )),
-    *(f"study__dataset__{name}" for name in (
-        "insight", "name", "version", "extractor", "seed", "created_at", "owner",
-    )),
-    "software_version", "created_at", "finished_at",
-)  # fmt: skip
-
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
     """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
@@ -40,8 +27,7 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
         return self.none() if "\0" in token else self.filter(token=token)
 
     def with_study(self) -> ParticipantQuerySet:
-        """With what every step of a session needs; the rest is read if somebody asks for it."""
-        return self.select_related("study__dataset").defer(*NEEDED_BY_NO_STEP)
+        return self.select_related("study__dataset").defer("study__dataset__insight")
 
     def visible_to(self, user: Any) -> ParticipantQuerySet:
         return self.filter(study__in=Study.objects.visible_to(user).values("pk"))

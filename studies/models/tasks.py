@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 from django.db import models
 from django.db.models import Q
@@ -69,6 +69,10 @@ class LabelTask(Task):
     is_correct = models.BooleanField(null=True, blank=True)
 
     ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms")
+    # The columns that a step of a session reads; others are read if somebody asks for them.
+    NEEDED_BY_EVERY_STEP: ClassVar[tuple[str, ...]] = (
+        "id", "participant_id", "position", "answered_at", "example_id", "answer", "is_correct",
+    )  # fmt: skip
 
     class Meta(Task.Meta):
         abstract = True

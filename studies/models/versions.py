@@ -126,15 +126,19 @@ class Versioned(models.Model):
         field: Any = cls._meta.get_field(name)
         return IN_THE_PAPER.get(name, field.get_default())
 
+    @classmethod
+    def settings_of(cls, version: StudyVersion) -> dict[str, Any]:
+        """What a version says, by field. A setting that it does not know was as in the paper when people joined."""
+        known: dict[str, Any] = version.configuration
+        unknown = set(cls.CONFIGURATION) - set(known)
+        return {name: cls.paper_value_of(name) for name in unknown} | known
+
     def as_of(self, version: StudyVersion) -> Study:
         """The study with the settings of one of its versions."""
         # Read before the copy is made, so that many versions read it once.
         own_key = self.dataset.key
         study: Any = copy.copy(self)
-        # A setting that the version does not know was as in the paper when people joined.
-        unknown = set(self.CONFIGURATION) - set(version.configuration)
-        former = {name: self.paper_value_of(name) for name in unknown}
-        for name, value in (former | version.configuration).items():
+        for name, value in self.settings_of(version).items():
             if name != "dataset":
                 setattr(study, name, value)
             elif value["key"] != own_key:

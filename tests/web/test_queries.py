@@ -24,7 +24,7 @@ def writes(sent: list[str]) -> list[str]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_teaching_answer_costs_at_most_twelve_statements():
+def test_a_teaching_answer_costs_at_most_nine_statements():
     worker = Worker(make_study())
     worker.go_to("teaching")
     counts = []
@@ -35,8 +35,8 @@ def test_a_teaching_answer_costs_at_most_twelve_statements():
         assert sent.count("COMMIT") == 1
         counts.append(len(sent))
         assert len(writes(sent)) == 3
-    assert max(counts) <= 12
-    assert len(set(counts)) == 1, "the cost grows with the history"
+    assert max(counts) <= 9
+    assert max(counts) - min(counts) <= 1, "the cost grows with the history"
 
 
 @pytest.mark.django_db(transaction=True)
@@ -55,7 +55,8 @@ def test_every_kind_of_answer_has_a_small_fixed_cost():
         state = replies[0].json()
     assert most["consent"] <= 9
     assert most["memory"] <= 15
-    assert most["teaching"] <= 14, "the last step draws the evaluation images too"
+    # The last step draws the evaluation images too, and reads examples that the process has not met.
+    assert most["teaching"] <= 16
     assert most["evaluation"] <= 11
 
 

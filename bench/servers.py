@@ -1,0 +1,124 @@
+"""Servers for benchmarks: the product's own gunicorn, and anything else that is compared with it.
+
+CPU and memory are the server's own, read from /proc: a busy machine makes a server slow, but hardly changes what it
+takes.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from socket import socket
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
+GUNICORN = (sys.executable, "-m", "gunicorn", "--log-level", "error", "-c")
+
+
+@dataclass
+class Server:
+    port: int
+    process: subprocess.Popen[bytes]
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def processes(self) -> list[int]:
+        return [self.process.pid, *descendants(self.process.pid)]
+
+    def cpu_seconds(self) -> float:
+        return sum(cpu_seconds(pid) for pid in self.processes())
+
+    def memory_mb(self) -> float:
+        """Pages that are shared count once: the sum of the proportional set sizes."""
+        return sum(proportional_kb(pid) for pid in self.processes()) / 1024
+
+
+def descendants(pid: int) -> list[int]:
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [one for child in children for one in (child, *descendants(child))]
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
+
+
+def proportional_kb(pid: int) -> int:
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1])
+    return 0
+
+
+@contextmanager
+def running_server(database_url: str) -> Iterator[Server]:
+    """The product on a fresh data folder with the demo study."""
+    with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder:
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
+            "JEDI_DATA_DIR": folder,
+            "DATABASE_URL": database_url,
+            "JEDI_JOIN_RATE": "1000000/min",
+        }
+        prepare = [sys.executable, "manage.py", "prepare"]
+        whole = os.environ | environment
+        subprocess.run(prepare, cwd=ROOT, env=whole, check=True, stdout=subprocess.DEVNULL)
+        command = [*GUNICORN, "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"]
+        with running(command, environment, ready="/healthz") as server:
+            yield server
+
+
+@contextmanager
+def bare_server() -> Iterator[Server]:
+    """A Django view that does nothing, served as the product is."""
+    command = [*GUNICORN, "bench/bare_gunicorn_conf.py", "bench.bare"]
+    with running(command, {}, ready="/") as server:
+        yield server
+
+
+@contextmanager
+def running(
+    command: Sequence[str], environment: Mapping[str, str], ready: str, folder: Path = ROOT
+) -> Iterator[Server]:
+    """Any server that takes its address from HOST and PORT, until the block ends."""
+    port = free_port()
+    given = os.environ | {"HOST": "127.0.0.1", "PORT": str(port)} | environment
+    process = subprocess.Popen([part.format(port=port) for part in command], cwd=folder, env=given)
+    try:
+        wait_until_ready(f"http://127.0.0.1:{port}{ready}")
+        yield Server(port, process)
+    finally:
+        # With all that it has started.
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(120)
+
+
+def free_port() -> int:
+    with closing(socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_ready(address: str) -> None:
+    for _ in range(300):
+        try:
+            urlopen(address, timeout=120).close()
+        except HTTPError:
+            return
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("The server did not start.")
