@@ -23,7 +23,7 @@ from .models import Rehearsal
 ASSUMPTIONS = (
     "Workers learn by the paper's rule with the study's learning rate, and forget according to the memory span that "
     "the memory test finds: spans have mean 5.5 and standard deviation 1.5, between 2 and 9.",
-    "They begin with opinions in a random direction, give the answer that they consider more likely, and press the "
+    "They begin with opinions in a random direction, give the answer that they consider most likely, and press a "
     "wrong button in 2 % of the answers. What they see in an image is exactly its features in the data set.",
     "Real people differ from each other more than this. Spreads in real studies are larger, so treat the numbers of "
     "workers as a minimum; a rehearsal does not promise which teacher will be best.",

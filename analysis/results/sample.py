@@ -85,14 +85,14 @@ def sessions_in_words(n: int, purpose: str, versions: VersionChoice, *, most: in
     """The same of a page that reads whole sessions, and therefore only so many of them."""
     kind = KINDS.get(purpose, UNKNOWN)
     own = f" of {versions.words}" if len(versions.everywhere) > 1 else ""
-    left_out = ["who did not finish", "who were excluded"]
+    left_out = ["people who did not finish", "people who were excluded"]
     if n == most:
-        left_out.append("who finished before them")
+        left_out.append("people who finished before them")
     if versions.left_out:
-        left_out.append(f"of {versions_in_words([one.number for one in versions.left_out])}")
+        left_out.append(f"people of {versions_in_words([one.number for one in versions.left_out])}")
     sentences = [
         f"{n} {kind}{own} who finished, each judged by the settings of their own session.",
-        f"Left out: people {in_words(left_out)}.",
+        f"Left out: {in_words(left_out)}.",
         versions.pooling,
     ]
     return " ".join(filter(None, sentences))
