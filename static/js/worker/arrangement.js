@@ -8,6 +8,8 @@ const MOST_COLUMNS = 6;
 /** Below this, or this share of the height beside the buttons, an image is too small, and the buttons rather scroll. */
 const SMALLEST_IMAGE_PX = 100;
 const SMALLEST_SHARE = 0.35;
+/** Where buttons scroll, there are two in a row of a window that is narrower, and three in any other. */
+const NARROW_PX = 480;
 /** What has to stay free above and below the buttons together. */
 const EDGE_PX = 8;
 /** An image that is smaller by less than this is as good: then the roomier buttons win. */
@@ -42,11 +44,13 @@ function widthInside(button) {
   return button.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) + 1;
 }
 
+const fits = ({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight + 1;
+
 /** The side of a square image with this candidate, whether all is in sight, and whether a name is broken within a word. */
 function measure(root, { room, panel, choices }, candidate) {
   apply(root, candidate);
   const image = room.getBoundingClientRect();
-  const isWhole = root.scrollHeight <= root.clientHeight && panel.offsetHeight + EDGE_PX <= root.clientHeight;
+  const isWhole = fits(root) && fits(choices) && panel.offsetHeight + EDGE_PX <= root.clientHeight;
   choices.classList.add("is-unbroken");
   const isBroken = [...choices.children].some((one) => widthOfName(one) > widthInside(one));
   choices.classList.remove("is-unbroken");
@@ -64,7 +68,7 @@ function roomiest(found) {
 /** No way to see everything at once: the buttons scroll under, or beside, an image of a fair size. */
 function scrolling(root, count) {
   const { clientWidth: width, clientHeight: height } = root;
-  const columns = count === 2 ? 2 : Math.min(count, 3);
+  const columns = count === 2 || width < NARROW_PX ? 2 : 3;
   const padding = 2 * parseFloat(getComputedStyle(root).paddingTop);
   if (width > height) return { layout: "beside", columns, panel: width / 2 / 16, most: height - padding };
   return { layout: "below", columns, panel: 0, most: Math.max(height - padding - SMALLEST_IMAGE_PX - 12, height / 2) };
