@@ -189,12 +189,14 @@ class Family(ABC):
     """A kind of learner: a grid of models that share a mechanism.
 
     name: as files name it; title: as people read it; weight: how probable it is before any answer, in
-    proportion to those of the other families; leans: whether its learners prefer some answers, whatever they know.
+    proportion to those of the other families; leans: whether its learners prefer some answers, whatever they know;
+    assumed: how many times its probability it counts in a choice.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     weight: ClassVar[float] = 1.0
+    assumed: ClassVar[float] = 1.0
     styles: ClassVar[tuple[Style, ...]] = STYLES
     leans: ClassVar[bool] = True
 

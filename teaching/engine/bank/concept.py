@@ -137,8 +137,9 @@ class Concept(Family):
 
     name: ClassVar[str] = "concept"
     title: ClassVar[str] = "follows a concept, as the paper assumes"
-    # As probable as all other families together: it is what a study assumes.
-    weight: ClassVar[float] = 11.5
+    weight: ClassVar[float] = 3.0
+    # It is what a study assumes: before any answer it counts as much as all other families together.
+    assumed: ClassVar[float] = 4.0
 
     def follow(self, seen: Seen) -> FollowedConcepts:
         return follow_grid(seen, Grid.around(seen))

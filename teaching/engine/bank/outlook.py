@@ -18,7 +18,8 @@ NINE_IN_TEN = 1.6449
 class Outlook:
     """Beliefs about n examples: P (n, k), its spread between the models (n, k), and what each would gain (n,).
 
-    gains: by how much the agreement with the labels of the pool is expected to rise if the example is shown next.
+    gains: by how much the agreement with the labels of the pool is expected to rise if the example is shown next,
+    where what the study assumes counts for more than it is probable.
     """
 
     probabilities: FloatArray
@@ -32,7 +33,8 @@ class Outlook:
         mean = np.asarray(sum(part.mean for part in parts) / total)
         squares = np.asarray(sum(part.squares for part in parts) / total)
         spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
-        return cls(mean, spread, np.asarray(sum(part.gains for part in parts) / total))
+        counted = sum(part.counted for part in parts)
+        return cls(mean, spread, np.asarray(sum(part.gains for part in parts) / counted))
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Between which limits P lies nine times out of ten, as far as the models differ; (n, k) each."""
@@ -44,9 +46,10 @@ class Outlook:
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of one family in an outlook: sums over its models, by weight."""
+    """The part of one family in an outlook: sums over its models by weight, of gains by how much they count."""
 
     weight: float
+    counted: float
     mean: FloatArray
     squares: FloatArray
     gains: FloatArray
@@ -73,4 +76,5 @@ class _Part:
             squares += (weights[:, own] @ even**2).sum()
         heeding = weights @ (1 - styles.guesses)
         gains = heeding @ member.followed.gains(models, beliefs)
-        return cls(float(weights.sum()), mean, squares, gains)
+        weight, assumed = float(weights.sum()), member.family.assumed
+        return cls(weight, assumed * weight, mean, squares, assumed * gains)

@@ -42,6 +42,21 @@ def test_nobody_is_ruled_out_for_good():
     assert weights[1, -1] > 0.98
 
 
+def test_what_the_study_assumes_counts_for_more_in_a_choice_than_it_is_probable():
+    seen = made(12)
+    mixture = Mixture.follow(seen, FAMILIES)
+    total, counted = 0.0, 0.0
+    for place, models in mixture.leading():
+        member, weights = mixture.members[place], mixture.parts[place][:, :, -1]
+        shares = weights[models] / weights[models].sum() * weights.sum() * member.family.assumed
+        heeding = shares @ (1 - member.styles.guesses)
+        total = total + heeding @ member.followed.gains(models, member.followed.beliefs(models))
+        counted += shares.sum()
+    np.testing.assert_allclose(Outlook.of(mixture).gains, total / counted, atol=1e-12)
+    first = {family.name: family.weight * family.assumed for family in FAMILIES}
+    assert first["concept"] == pytest.approx(sum(first.values()) / 2, rel=0.05)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 def test_what_is_expected_of_the_pool_is_what_is_expected_of_the_next_answer(k):
     pool = class_pool(k=k)
