@@ -8,16 +8,19 @@ import django
 
 
 def make(fields: dict[str, Any]) -> str:
-    """`owner` is a user's name, and `dataset` the settings of the data set."""
+    """`owner` is a user's name, and `dataset` the settings of the data set, or the name of one that exists."""
     from django.contrib.auth.models import User
 
     from studies.keys import new_code
+    from studies.models import Dataset
     from tests.builders import make_dataset, make_study
 
     code = new_code().lower()
     if owner := fields.pop("owner", None):
         fields["owner"] = User.objects.get(username=owner)
-    dataset = make_dataset(name=code, **fields.pop("dataset", {}))
+    wanted = fields.pop("dataset", {})
+    is_name = isinstance(wanted, str)
+    dataset = Dataset.objects.get(name=wanted) if is_name else make_dataset(name=code, **wanted)
     return make_study(**({"dataset": dataset, "slug": code} | fields)).slug
 
 

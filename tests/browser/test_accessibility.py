@@ -1,16 +1,14 @@
 """Every screen, light and dark: axe finds nothing, a small phone needs no sideways scrolling, the focus follows."""
 
-from typing import Any
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.site import Site
+from tests.site import ROOT, Site
 
-from . import records
-from .conftest import LONG_DISPLAY, PHONE, Join, MakeStudy, Visit
+from .conftest import PHONE, Join, MakeStudy, Visit
 from .input_methods import Keyboard
+from .screens import PAGES, SCREENS, SESSION, Opener
 from .visitor import Visitor
 
 AXE = Axe()
@@ -19,120 +17,16 @@ AXE = Axe()
 UNBROKEN = "Unbroken" * 7 + "Name"
 
 
-class Opener:
-    """Opens a browser at a screen, each by the shortest way."""
-
-    def __init__(self, site: Site, visit: Visit, join: Join, study: MakeStudy) -> None:
-        self.site, self.visit, self.join, self.study = site, visit, join, study
-
-    def __call__(self, screen: str, **options: Any) -> Visitor:
-        visitor = self.visit(**options)
-        getattr(self, screen.replace("-", "_"))(visitor)
-        visitor.see(screen.partition("_")[0])
-        return visitor
-
-    def home(self, visitor: Visitor) -> None:
-        visitor.open("/")
+class LongWords(Opener):
+    """With names that no line can break, right-to-left names, and long texts."""
 
     def entry_start(self, visitor: Visitor) -> None:
         slug = self.study(welcome=f"Welcome to {UNBROKEN}.", reward=2, contact="lab@example.org")
         visitor.open(f"/s/{slug}/")
 
-    def entry_resume(self, visitor: Visitor) -> None:
-        self.join("memory", PROLIFIC_PID="looks again")
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=looks+again")
-
-    def entry_preview(self, visitor: Visitor) -> None:
-        visitor.open(f"/s/{self.study()}/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
-
-    def entry_draft(self, visitor: Visitor) -> None:
-        visitor.open(f"/s/{self.study(state='draft')}/")
-
-    def entry_paused(self, visitor: Visitor) -> None:
-        visitor.open(f"/s/{self.study(state='paused')}/")
-
-    def entry_closed(self, visitor: Visitor) -> None:
-        visitor.open(f"/s/{self.study(state='closed')}/")
-
-    def entry_full(self, visitor: Visitor) -> None:
-        slug = self.study(max_participants=1)
-        self.site.client().post(f"/api/studies/{slug}/sessions/", {})
-        visitor.open(f"/s/{slug}/")
-
-    def entry_done(self, visitor: Visitor) -> None:
-        self.join("done", PROLIFIC_PID="did it")
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=did+it")
-
-    def entry_declined(self, visitor: Visitor) -> None:
-        self.join("consent", PROLIFIC_PID="said no").answer(position=1, agree=False)
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=said+no")
-
-    def entry_expired(self, visitor: Visitor) -> None:
-        worker = self.join("consent", PROLIFIC_PID="too late")
-        records.expire_session(self.site, worker.token)
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=too+late")
-
-    def over(self, visitor: Visitor) -> None:
-        worker = self.join("memory")
-        records.expire_session(self.site, worker.token)
-        with visitor.expecting("410"):
-            visitor.open(f"/w/{worker.token}/")
-            visitor.see("over")
-
-    def not_found(self, visitor: Visitor) -> None:
-        self._api_answers(visitor, 404)
-
-    def problem(self, visitor: Visitor) -> None:
-        # The error is told a moment after the screen has changed.
-        with visitor.expecting("page error"), visitor.page.expect_event("pageerror"):
-            self._api_answers(visitor, 400)
-
-    def _api_answers(self, visitor: Visitor, status: int) -> None:
-        error = {"error": {"code": "", "message": "", "fields": {}}}
-        visitor.page.route(
-            "**/api/sessions/**", lambda route: route.fulfill(status=status, json=error)
-        )
-        with visitor.expecting(str(status)):
-            visitor.open(f"/w/{self.join('consent').token}/")
-            visitor.next_screen("")
-
-    def loading(self, visitor: Visitor) -> None:
-        # Never answered: the page waits.
-        visitor.page.route("**/api/sessions/**", lambda route: None)
-        visitor.open(f"/w/{self.join('consent').token}/")
-
     def consent(self, visitor: Visitor) -> None:
         slug = self.study(consent=f"{UNBROKEN}\n\n" * 40)
         visitor.open(f"/w/{self.join('consent', slug).token}/")
-
-    def check(self, visitor: Visitor) -> None:
-        visitor.open(f"/w/{self.join('memory').token}/")
-        visitor.page.wait_for_selector("#check-continue:enabled")
-
-    def intro_memory(self, visitor: Visitor) -> None:
-        self.check(visitor)
-        visitor.pass_check()
-
-    def memory_ready(self, visitor: Visitor) -> None:
-        slug = self.study(**LONG_DISPLAY, memory_min_length=9, memory_max_length=9)
-        visitor.open(f"/w/{self.join('memory', slug, answers=1).token}/")
-        visitor.page.wait_for_selector("#memory-show:enabled")
-
-    def memory_display(self, visitor: Visitor) -> None:
-        self.memory_ready(visitor)
-        visitor.see_the_pictures()
-
-    def memory_recall(self, visitor: Visitor) -> None:
-        self.memory_ready(visitor)
-        visitor.come_to_the_recall()
-        visitor.wait_until_settled()
-
-    def memory_feedback(self, visitor: Visitor) -> None:
-        self.memory_recall(visitor)
-        visitor.page.click("#memory-submit")
-
-    def intro_teaching(self, visitor: Visitor) -> None:
-        visitor.open(f"/w/{self.join('teaching').token}/")
 
     def references(self, visitor: Visitor) -> None:
         classes = [UNBROKEN, "שלום", "three", "four"]
@@ -142,51 +36,10 @@ class Opener:
         visitor.open(f"/w/{self.join('teaching', slug).token}/")
         visitor.begin()
 
-    def teaching(self, visitor: Visitor) -> None:
-        self.intro_teaching(visitor)
-        visitor.begin()
-        visitor.look_at_the_picture()
-
-    def teaching_feedback(self, visitor: Visitor) -> None:
-        self.teaching(visitor)
-        visitor.page.click("#choice-1")
-
-    def intro_evaluation(self, visitor: Visitor) -> None:
-        visitor.open(f"/w/{self.join('evaluation').token}/")
-        visitor.pass_last_feedback()
-
-    def evaluation(self, visitor: Visitor) -> None:
-        self.intro_evaluation(visitor)
-        visitor.begin()
-        visitor.look_at_the_picture()
-
-    def break_(self, visitor: Visitor) -> None:
-        worker = self.join("evaluation", self.study(evaluation_size=8), answers=4)
-        visitor.open(f"/w/{worker.token}/")
-
-    def done(self, visitor: Visitor) -> None:
-        slug = self.study(completion_code="C0FFEE42", return_url="https://recruiter.example/done")
-        visitor.open(f"/w/{self.join('done', slug).token}/")
-
-    def declined(self, visitor: Visitor) -> None:
-        worker = self.join("consent")
-        worker.answer(position=1, agree=False)
-        visitor.open(f"/w/{worker.token}/")
-
-
-DOORS = [
-    "start", "resume", "preview", "draft", "paused", "closed", "full", "done", "declined", "expired",
-]  # fmt: skip
-SESSION = [
-    "consent", "check", "intro-memory", "memory-ready", "memory-display", "memory-recall",
-    "memory-feedback", "intro-teaching", "references", "teaching", "teaching-feedback",
-    "intro-evaluation", "evaluation", "break_", "done", "declined", "over", "not-found", "problem",
-]  # fmt: skip
-
 
 @pytest.fixture
 def at(site: Site, visit: Visit, join: Join, study: MakeStudy) -> Opener:
-    return Opener(site, visit, join, study)
+    return LongWords(site, visit, join, study)
 
 
 def assert_axe_finds_nothing(visitor: Visitor) -> None:
@@ -225,7 +78,7 @@ def test_a_screen_is_accessible_fits_a_small_phone_and_takes_the_focus(
     assert_no_sideways_scroll(visitor)
 
 
-@pytest.mark.parametrize("page", ["home", "loading", *(f"entry_{door}" for door in DOORS)])
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_accessible_and_fits_a_small_phone(page: str, at: Opener) -> None:
     visitor = at(page)
     assert_axe_finds_nothing(visitor)
@@ -235,17 +88,14 @@ def test_a_page_is_accessible_and_fits_a_small_phone(page: str, at: Opener) -> N
 def test_the_words_about_trouble_are_accessible(at: Opener) -> None:
     visitor = at("teaching")
     with visitor.expecting("ERR_"):
-        visitor.page.route("**/answers/", lambda route: route.abort())
-        visitor.page.click("#choice-1")
-        visitor.page.wait_for_selector("#trouble[open]")
+        at.lose_the_network(visitor)
         assert_axe_finds_nothing(visitor)
         assert_no_sideways_scroll(visitor)
         visitor.page.unroute("**/answers/")
 
 
 def test_the_question_whether_to_leave_is_accessible(at: Opener) -> None:
-    visitor = at("consent")
-    visitor.page.click("#consent-decline")
+    visitor = at("consent_declining")
     assert_axe_finds_nothing(visitor)
     assert_no_sideways_scroll(visitor)
     visitor.page.keyboard.press("Escape")
@@ -318,3 +168,7 @@ def test_nothing_glides_for_those_who_want_less_motion(
 ) -> None:
     visitor = at("memory-recall", reduced_motion=motion)
     assert bool(visitor.page.evaluate(MOVED)) == glides
+
+
+def test_every_screen_has_its_pictures_in_the_documentation() -> None:
+    assert {path.stem for path in (ROOT / "docs" / "screens").glob("*.webp")} == set(SCREENS)

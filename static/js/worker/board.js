@@ -36,8 +36,10 @@ function best(count, area, form) {
   const columns = Array.from({ length: count }, (_, index) => index + 1);
   const sides = columns.map((number) => sideOf(count, number, area, form));
   const side = Math.max(...sides.map((one) => Math.min(one, LARGEST_PX)));
-  // Of equally large ones the widest: an order is read along a line.
-  return { columns: columns.findLastIndex((_, index) => sides[index] >= side) + 1, side, form: form.form };
+  // Of equally large ones those in the fewest rows, because an order is read along a line; and the rows of equal length.
+  const widest = columns.findLastIndex((_, index) => sides[index] >= side) + 1;
+  const rows = Math.ceil(count / widest);
+  return { columns: Math.ceil(count / rows), side, form: form.form };
 }
 
 /**
