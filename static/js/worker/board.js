@@ -98,7 +98,7 @@ export function putOn(board, list, count) {
   new ResizeObserver(() => fit(list, board, count)).observe(board);
 }
 
-/** Whether so many pictures fit into this window, seen on a board that nobody sees. */
+/** Whether so many pictures, the words and the buttons fit into this window, seen on a board that nobody sees. */
 export function hasRoomFor(count) {
   const stage = document.getElementById("stage");
   const { root, board } = boardScreen({ name: "", position: null, eyebrow: "Round", title: TITLES.recall });
@@ -107,6 +107,7 @@ export function hasRoomFor(count) {
   root.style.height = `${window.innerHeight - (stage.getBoundingClientRect().top + window.scrollY)}px`;
   stage.append(root);
   const area = board.getBoundingClientRect();
+  const isWhole = root.scrollHeight <= root.clientHeight + 1;
   root.remove();
-  return arrangement(count, area).side >= SMALLEST_PX;
+  return isWhole && arrangement(count, area).side >= SMALLEST_PX;
 }
