@@ -1,5 +1,6 @@
 """Every screen of a worker, and the shortest way to it."""
 
+from itertools import count
 from typing import Any
 
 from tests.site import Site
@@ -7,6 +8,8 @@ from tests.site import Site
 from . import records
 from .conftest import LONG_DISPLAY, Join, MakeStudy, Visit
 from .visitor import Visitor
+
+NUMBERS = count(1)
 
 
 class Opener:
@@ -17,9 +20,14 @@ class Opener:
 
     def __call__(self, screen: str, **options: Any) -> Visitor:
         visitor = self.visit(**options)
-        getattr(self, screen.replace("-", "_"))(visitor)
+        # "break" is a word of Python.
+        getattr(self, {"break": "break_"}.get(screen, screen.replace("-", "_")))(visitor)
         visitor.see(screen.partition("_")[0])
         return visitor
+
+    def new_name(self) -> str:
+        """Somebody else each time: a screen may be opened more than once."""
+        return f"person-{next(NUMBERS)}"
 
     def home(self, visitor: Visitor) -> None:
         visitor.open("/")
@@ -53,13 +61,15 @@ class Opener:
         visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=did+it")
 
     def entry_declined(self, visitor: Visitor) -> None:
-        self.join("consent", PROLIFIC_PID="said no").answer(position=1, agree=False)
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=said+no")
+        name = self.new_name()
+        self.join("consent", PROLIFIC_PID=name).answer(position=1, agree=False)
+        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID={name}")
 
     def entry_expired(self, visitor: Visitor) -> None:
-        worker = self.join("consent", PROLIFIC_PID="too late")
+        name = self.new_name()
+        worker = self.join("consent", PROLIFIC_PID=name)
         records.expire_session(self.site, worker.token)
-        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID=too+late")
+        visitor.open(f"/s/{self.study()}/?PROLIFIC_PID={name}")
 
     def over(self, visitor: Visitor) -> None:
         worker = self.join("memory")
@@ -101,17 +111,18 @@ class Opener:
         self.check(visitor)
         visitor.pass_check()
 
-    def memory_ready(self, visitor: Visitor) -> None:
-        slug = self.study(**LONG_DISPLAY, memory_min_length=9, memory_max_length=9)
+    def memory_ready(self, visitor: Visitor, seconds: float = 1) -> None:
+        lengths = {"memory_min_length": 9, "memory_max_length": 9}
+        slug = self.study(**lengths, memory_extra_seconds=seconds)
         visitor.open(f"/w/{self.join('memory', slug, answers=1).token}/")
         visitor.page.wait_for_selector("#memory-show:enabled")
 
     def memory_display(self, visitor: Visitor) -> None:
-        self.memory_ready(visitor)
+        self.memory_ready(visitor, seconds=LONG_DISPLAY["memory_extra_seconds"])
         visitor.see_the_pictures()
 
     def memory_recall(self, visitor: Visitor) -> None:
-        self.memory_ready(visitor)
+        self.memory_ready(visitor, seconds=LONG_DISPLAY["memory_extra_seconds"])
         visitor.come_to_the_recall()
         visitor.wait_until_settled()
 
@@ -139,6 +150,15 @@ class Opener:
         self.intro_evaluation(visitor)
         visitor.begin()
         visitor.look_at_the_picture()
+
+    def references(self, visitor: Visitor) -> None:
+        worker = self.join("teaching", self.study(shows_references=True))
+        visitor.open(f"/w/{worker.token}/")
+        visitor.begin()
+
+    def break_(self, visitor: Visitor) -> None:
+        worker = self.join("evaluation", self.study(evaluation_size=8), answers=4)
+        visitor.open(f"/w/{worker.token}/")
 
     def evaluation_attention(self, visitor: Visitor) -> None:
         worker = self.join("evaluation", self.study(attention_checks=1))
@@ -193,8 +213,8 @@ PAGES = [
 ]  # fmt: skip
 SESSION = [
     "consent", "check", "intro-memory", "memory-ready", "memory-display", "memory-recall",
-    "memory-feedback", "intro-teaching", "teaching", "teaching-feedback", "intro-evaluation",
-    "evaluation", "done", "declined", "over", "not-found", "problem",
+    "memory-feedback", "intro-teaching", "references", "teaching", "teaching-feedback", "intro-evaluation",
+    "break", "evaluation", "done", "declined", "over", "not-found", "problem",
 ]  # fmt: skip
 DIALOGS = [
     "consent_declining", "memory-fixation", "memory-feedback_again", "teaching_trouble", "teaching_withdrawal",

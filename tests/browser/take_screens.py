@@ -18,7 +18,8 @@ from playwright.sync_api import Browser
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
 django.setup()
 
-from tests.site import ROOT, Site, running_site  # noqa: E402 - these need the settings
+from studies.demo_texts import consent_to  # noqa: E402 - these need the settings
+from tests.site import ROOT, Site, running_site  # noqa: E402
 from tests.worker import Worker  # noqa: E402
 
 from .chromium import running_chromium  # noqa: E402
@@ -44,7 +45,13 @@ class Studio:
 
     @cache  # noqa: B019 - there is one
     def made(self, settings: str) -> str:
-        demo = {"dataset": "Butterflies", "title": "Two butterflies"}
+        demo = {
+            "dataset": "Butterflies",
+            "title": "Two butterflies",
+            "contact": "butterflies@example.org",
+            "consent": consent_to("two"),
+            "reward": 4,
+        }
         return self.site.make_study(**(QUICK | demo | json.loads(settings)))
 
     def study(self, **fields: Any) -> str:
