@@ -141,6 +141,8 @@ def test_an_owner_shares_a_study_and_it_is_on_record(study):
     row = StudyShare.objects.get()
     assert (row.user, row.can_edit) == (colleague, False)
     assert study.title in text_of(browser_of(colleague), "/admin/studies/study/")
+    # Every column of the list of colleagues has a name, or is no header.
+    assert not re.search(r"<th[^>]*>\s*</th>", browser.get(address).content.decode())
     changed = {"id": row.pk, "can_edit": "on", **new}
     assert browser.post(address, shares_form(study, changed)).status_code == 302
     assert StudyShare.objects.get().can_edit
