@@ -79,7 +79,7 @@ def test_checks_come_on_top_of_the_evaluation_and_of_its_progress(study):
         if item.is_check
     ]
     assert state["session"]["stages"][-1] == {
-        "name": "evaluation", "title": "Test", "done": 9, "total": 9,
+        "name": "evaluation", "title": "Test", "done": 9, "part": 0.0, "total": 9,
     }  # fmt: skip
 
 
