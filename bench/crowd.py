@@ -1,0 +1,215 @@
+"""How many workers at a human pace one machine carries: `python -m bench.crowd [--postgres] [--workers 100 200 …]`.
+
+Every worker looks at an image for two to five seconds, answers, and asks for the next task's images, as a page does.
+Nobody begins at the same moment: consent and memory test are behind them when the clock starts, and the first answer
+comes at a random time. Whoever finishes is followed by somebody new. The clients are on the same cores as the server.
+A level holds if 95 % of its answers take less than 250 ms and nothing fails; the last line is the largest that holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import signal
+import statistics
+import sys
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.databases import database
+from bench.servers import Server, running_server
+
+LEVELS = (100, 250, 500, 750, 1000)
+THINKING_SECONDS = (2.0, 5.0)
+MOST_MS = 250
+# How many join and take the memory test at once before the clock starts.
+JOINING = 8
+TRIES = 3
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Record:
+    """What happened since the clock started."""
+
+    answers_ms: list[float] = field(default_factory=list)
+    images_ms: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+class Connection:
+    """A connection that is kept open as long as the server does; a request that got no reply is sent again."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def send(self, method: str, path: str, body: Json | None = None) -> bytes:
+        content = b"" if body is None else json.dumps(body).encode()
+        head = (
+            f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(content)}\r\n\r\n"
+        )
+        for _ in range(TRIES):
+            try:
+                return await self._exchange(head.encode() + content)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                # The server has closed the connection while the worker was thinking.
+                self.close()
+        raise ConnectionError(f"no reply to {method} {path}")
+
+    async def _exchange(self, request: bytes) -> bytes:
+        if self.streams is None:
+            self.streams = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = self.streams
+        writer.write(request)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.partition("content-length:")[2].partition("\r\n")[0])
+        content = await reader.readexactly(length)
+        if "connection: close" in head:
+            self.close()
+        status = int(head.split()[1])
+        if status >= 400:
+            raise ValueError(f"{status} {content[:200].decode(errors='replace')}")
+        return content
+
+    def close(self) -> None:
+        if self.streams:
+            self.streams[1].close()
+            self.streams = None
+
+
+class Worker:
+    """Takes part in the demo study, again and again."""
+
+    def __init__(self, port: int, record: Record) -> None:
+        self.connection = Connection(port)
+        self.record = record
+        self.state: Json = {}
+        self.seen: set[str] = set()
+
+    async def join(self) -> None:
+        """A new session up to its first image, in a hurry."""
+        joined = json.loads(await self.connection.send("POST", "/api/studies/demo/sessions/", {}))
+        self.address, self.seen = f"/api/sessions/{joined['token']}/", set()
+        self.state = json.loads(await self.connection.send("GET", self.address))
+        while "image" not in self.state["task"]:
+            await self.answer(await self.first_answers())
+
+    async def first_answers(self) -> Json:
+        task = self.state["task"]
+        if task["kind"] == "consent":
+            return {"agree": True}
+        body = {"position": task["position"]}
+        reply = await self.connection.send("POST", self.address + "exposures/", body)
+        order = json.loads(reply)["task"]["order"]
+        return {"order": order if task["length"] < 4 else order[::-1]}
+
+    async def answer(self, answer: Json) -> None:
+        body = {"position": self.state["task"]["position"], **answer}
+        self.state = json.loads(await self.connection.send("POST", self.address + "answers/", body))
+
+    async def take_part(self, until: float) -> None:
+        """Answers images at a human pace until the time is over."""
+        await asyncio.sleep(random.uniform(0, THINKING_SECONDS[1]))
+        while time.perf_counter() < until:
+            try:
+                await self.one_image()
+            except (OSError, ValueError, asyncio.IncompleteReadError) as error:
+                self.record.errors.append(repr(error))
+
+    async def one_image(self) -> None:
+        if "image" not in self.state["task"]:
+            await self.join()
+        await self.look()
+        await asyncio.sleep(random.uniform(*THINKING_SECONDS))
+        label = random.choice(self.state["session"]["classes"])
+        started = time.perf_counter()
+        await self.answer({"label": label, "response_ms": 3000.0, "feedback_ms": 900.0})
+        self.record.answers_ms.append(1000 * (time.perf_counter() - started))
+
+    async def look(self) -> None:
+        """Fetches the image of the task and the one that the page prefetches, each once."""
+        task = self.state["task"]
+        for address in (task["image"]["url"], *task.get("prefetch", ())):
+            if address not in self.seen:
+                started = time.perf_counter()
+                await self.connection.send("GET", address)
+                self.record.images_ms.append(1000 * (time.perf_counter() - started))
+                self.seen.add(address)
+
+
+async def grown(workers: list[Worker], server: Server, count: int) -> None:
+    """Lets as many join as are missing, a few at once."""
+    limit = asyncio.Semaphore(JOINING)
+
+    async def join() -> None:
+        async with limit:
+            worker = Worker(server.port, Record())
+            await worker.join()
+            workers.append(worker)
+
+    await asyncio.gather(*(join() for _ in range(count - len(workers))))
+
+
+async def hold(workers: list[Worker], server: Server, seconds: float) -> tuple[Record, float]:
+    """What happens at this level, and how many cores the server keeps busy."""
+    record = Record()
+    for worker in workers:
+        worker.record = record
+    started, cpu = time.perf_counter(), server.cpu_seconds()
+    await asyncio.gather(*(worker.take_part(started + seconds) for worker in workers))
+    return record, (server.cpu_seconds() - cpu) / (time.perf_counter() - started)
+
+
+def percentile(values: list[float]) -> float:
+    return statistics.quantiles(values, n=20)[-1] if len(values) > 1 else 0.0
+
+
+async def drive(server: Server, levels: list[int], seconds: float) -> int:
+    """The largest level that holds; those above the first that does not are not tried."""
+    workers: list[Worker] = []
+    largest = 0
+    for level in sorted(levels):
+        await grown(workers, server, level)
+        record, cores = await hold(workers, server, seconds)
+        p95 = percentile(record.answers_ms)
+        print(
+            f"{level:>7} {len(record.answers_ms):>8} {len(record.answers_ms) / seconds:>10.1f} "
+            f"{statistics.median(record.answers_ms):>8.1f} {p95:>8.1f} {percentile(record.images_ms):>14.1f} "
+            f"{len(record.errors):>7} {cores:>13.2f}",
+            flush=True,
+        )
+        for error in record.errors[:3]:
+            print(f"        {error}")
+        if p95 >= MOST_MS or record.errors:
+            break
+        largest = level
+    return largest
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--postgres", action="store_true", help="instead of SQLite")
+    parser.add_argument("--workers", type=int, nargs="+", default=list(LEVELS))
+    parser.add_argument("--seconds", type=float, default=60, help="of each level")
+    options = parser.parse_args()
+    # A stopped benchmark takes its server with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    with ExitStack() as stack:
+        url = stack.enter_context(database(options.postgres))
+        server = stack.enter_context(running_server(url))
+        kind = "Postgres" if options.postgres else "SQLite"
+        print(f"{kind}, demo study, gunicorn on loopback, {options.seconds:g} s at each level\n")
+        print("workers  answers  answers/s   p50 ms   p95 ms  image p95 ms  errors  server cores")
+        largest = asyncio.run(drive(server, options.workers, options.seconds))
+        print(f"\nThe largest number with a p95 under {MOST_MS} ms and no error: {largest:,}.")
+
+
+if __name__ == "__main__":
+    main()
