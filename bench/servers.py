@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
@@ -95,14 +95,17 @@ def running(
     """Any server that takes its address from HOST and PORT, until the block ends."""
     port = free_port()
     given = os.environ | {"HOST": "127.0.0.1", "PORT": str(port)} | environment
-    process = subprocess.Popen([part.format(port=port) for part in command], cwd=folder, env=given)
+    arguments = [part.format(port=port) for part in command]
+    process = subprocess.Popen(arguments, cwd=folder, env=given, start_new_session=True)
     try:
         wait_until_ready(f"http://127.0.0.1:{port}{ready}")
         yield Server(port, process)
     finally:
-        # With all that it has started.
-        os.killpg(process.pid, signal.SIGINT)
+        process.send_signal(signal.SIGINT)
         process.wait(120)
+        # What it has started and not stopped.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def free_port() -> int:

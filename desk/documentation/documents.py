@@ -28,6 +28,7 @@ DOCUMENTS = {
     "privacy": "What is stored, for how long, and what to write into an ethics form.",
     "api": "Sessions and studies from your own programs.",
     "deployment": "Running the server: HTTPS, Postgres, backups, several machines.",
+    "scale": "How many workers a machine carries, and how to find out on yours.",
     "algorithm": "The teachers, with their formulas and where they differ from the paper.",
     "people": "What is known about the learner models from real people, and what is not.",
     "data-formats": "Bring trial-by-trial data of your own people to the learner models.",
