@@ -33,6 +33,7 @@ class InputMethod:
 
     def arrange(self, order: Sequence[str]) -> None:
         self.page.wait_for_selector("#memory-submit:enabled")
+        self.visitor.wait_until_settled()
         for target, tile in enumerate(order):
             source = self.visitor.tiles().index(tile)
             if source != target:
