@@ -27,7 +27,7 @@ SHEETS = (
     "css/cover.css",
     *(
         f"css/worker/{name}.css"
-        for name in ("frame", "entry", "memory", "classify", "feedback", "done", "dialogs")
+        for name in ("frame", "entry", "tiles", "memory", "classify", "feedback", "done", "dialogs")
     ),
 )
 
