@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.site import ROOT, HttpClient, Site, free_port
 
@@ -15,9 +17,12 @@ from tests.site import ROOT, HttpClient, Site, free_port
 class KillableServer:
     """The product's gunicorn, with all of its processes in one group."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, folder: Path) -> None:
         self.port = free_port()
-        self.environment = site.environment | {"PORT": str(self.port)}
+        self.environment = site.environment | {
+            "PORT": str(self.port),
+            "JEDI_DATA_DIR": str(folder),
+        }
         self.start()
 
     def start(self) -> None:
@@ -46,9 +51,14 @@ class KillableServer:
 
 @contextmanager
 def killable_server(site: Site) -> Iterator[KillableServer]:
-    server = KillableServer(site)
-    try:
-        server.wait_until_ready()
-        yield server
-    finally:
-        server.kill()
+    """In a folder of links to the site's own: a second server in the same folder would be refused."""
+    with TemporaryDirectory(prefix="jedi-linked-") as folder:
+        for path in site.data_dir.iterdir():
+            (Path(folder) / path.name).symlink_to(path)
+        (Path(folder) / "server.lock").unlink()
+        server = KillableServer(site, Path(folder))
+        try:
+            server.wait_until_ready()
+            yield server
+        finally:
+            server.kill()

@@ -4,7 +4,7 @@ from html import escape
 from urllib.parse import parse_qs, urlencode
 
 import pytest
-from playwright.sync_api import Request, Route
+from playwright.sync_api import Route
 
 from tests.site import Site
 
@@ -60,11 +60,8 @@ def test_a_task_of_mechanical_turk_is_handed_in_from_inside_its_frame(
     join("done", slug, **ids)
     # The tests' own server is on this machine, as Mechanical Turk's studies are not.
     visitor = visit(permissions=["local-network-access"])
-    posts: list[Request] = []
 
     def serve(route: Route) -> None:
-        if route.request.method == "POST":
-            posts.append(route.request)
         address = f"{visitor.base_url}/s/{slug}/?{urlencode(ids)}"
         body = f'<!doctype html><title>Turk</title><iframe title="Task" src="{escape(address)}"></iframe>'
         route.fulfill(content_type="text/html", body=body)
@@ -75,10 +72,10 @@ def test_a_task_of_mechanical_turk_is_handed_in_from_inside_its_frame(
         frame = visitor.page.frame_locator("iframe")
         frame.locator("#entry-last-page").click()
         code = (frame.locator("#reference").text_content() or "").split(": ")[1]
-        with visitor.page.expect_request(f"{TURK}/mturk/externalSubmit"):
+        with visitor.page.expect_request(f"{TURK}/mturk/externalSubmit") as handed_in:
             frame.locator("#submit-task").click()
-    (post,) = posts
-    assert parse_qs(post.post_data) == {"assignmentId": ["a"], "participant": [code]}
+    assert handed_in.value.method == "POST"
+    assert parse_qs(handed_in.value.post_data) == {"assignmentId": ["a"], "participant": [code]}
 
 
 def test_the_first_visit_starts_and_the_second_resumes(visit: Visit, study: MakeStudy) -> None:
