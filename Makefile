@@ -63,12 +63,13 @@ test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 faults: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m faults --ignore=tests/browser
 
-# Chromium for the browser tests, from the system's packages when we may install them.
+# Chromium for the browser tests, from the system's packages when we may install them: without a window, or else whole.
+INSTALL = test "$$(id -u)" = 0 && apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300
 browser:
-	@command -v chromium || command -v chromium-browser || command -v google-chrome || { \
-		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \
-			-o DPkg::Lock::Timeout=300 chromium fonts-dejavu-core; \
-	} || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
+	@command -v chromium-headless-shell \
+	|| { test "$$(id -u)" = 0 && apt-get update -qq; $(INSTALL) chromium-headless-shell fonts-dejavu-core; } \
+	|| command -v chromium || command -v chromium-browser || command -v google-chrome \
+	|| { $(INSTALL) chromium fonts-dejavu-core; } || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
 
 # The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change.
 engines: $(VENV)/.installed-dev
