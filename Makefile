@@ -57,11 +57,12 @@ lint: $(VENV)/.installed-dev
 SECOND_TRY = $(BIN)/pytest --last-failed --last-failed-no-failures none
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not faults" --ignore=tests/browser
-	$(BIN)/pytest -n 2 tests/browser || $(SECOND_TRY) tests/browser
+	$(BIN)/pytest -n 2 -m "not faults" tests/browser || $(SECOND_TRY) -m "not faults" tests/browser
 
-# The long proofs that processes may be killed at any moment, on both databases.
-faults: $(VENV)/.installed-dev
+# The long proofs that processes may be killed and pages reloaded at any moment, on both databases.
+faults: browser $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m faults --ignore=tests/browser
+	$(BIN)/pytest -m faults tests/browser
 
 # Chromium for the browser tests, from the system's packages when we may install them: without a window, or else whole.
 INSTALL = test "$$(id -u)" = 0 && apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300

@@ -1,5 +1,7 @@
 """Reloads, the back button, second tabs and other browsers all lead to the same task; no answer is doubled."""
 
+import pytest
+
 from tests.site import Site
 
 from . import records
@@ -37,6 +39,7 @@ def answers_sent(visitor: Visitor) -> list[dict]:
     ]
 
 
+@pytest.mark.faults
 def test_a_reload_at_every_screen_leads_to_the_same_task(
     site: Site, visit: Visit, study: MakeStudy
 ) -> None:

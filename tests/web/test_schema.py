@@ -164,7 +164,7 @@ def attack(operation, slug: str, tokens: list[str]) -> None:
 
     for mode in modes:
 
-        @hypothesis.settings(SAME_EVERY_TIME, max_examples=30)
+        @hypothesis.settings(SAME_EVERY_TIME, max_examples=20)
         @hypothesis.given(
             case=operation.as_strategy(generation_mode=mode),
             token=hypothesis.strategies.sampled_from([*tokens, None]),
