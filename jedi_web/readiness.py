@@ -9,8 +9,8 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
 from jobs import heartbeat
-from studies.models import Study
-from teaching.ceiling import damage_of
+from studies.models import Dataset, Study
+from teaching.pool_files import damage_of
 
 LEAST_FREE_BYTES = 500 * 1024 * 1024
 
@@ -31,12 +31,10 @@ def disk() -> str:
 
 
 def pools() -> str:
-    """Only how many: which studies there are is nobody's business here."""
-    open_studies = Study.objects.filter(state=Study.State.OPEN).select_related("dataset")
-    damaged = sum(bool(damage_of(study.dataset)) for study in open_studies)
-    return (
-        f"{damaged} of the open studies cannot use the files of their data set." if damaged else ""
-    )
+    """Only how many: which data sets there are is nobody's business here."""
+    in_use = Dataset.objects.filter(studies__state=Study.State.OPEN).only("key").distinct()
+    damaged = sum(bool(damage_of(dataset)) for dataset in in_use)
+    return f"{damaged} of the data sets of open studies have lost files." if damaged else ""
 
 
 def worker() -> str:

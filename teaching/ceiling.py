@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from studies.models import Dataset
 
+from .pool_files import damage_of
+
 NO_FEATURES = (
     "How many of the evaluation images can be got right is not known: this data set was made without features of them. "
     "Import the images again to find out."
@@ -35,18 +37,6 @@ class Ceiling:
 def ceiling_of(dataset: Dataset) -> Ceiling | None:
     """None for a data set that was made without features of its evaluation images, or whose files are damaged."""
     return None if damage_of(dataset) else _ceiling(dataset.pk, dataset.key)
-
-
-def damage_of(dataset: Dataset) -> str:
-    """Why the teachers cannot use the files of a data set; empty when they can."""
-    from . import pools
-    from .engine import EngineError
-
-    try:
-        pools.load(dataset)
-    except EngineError as refusal:
-        return str(refusal)
-    return ""
 
 
 def ceiling_sentence(dataset: Dataset) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from studies.rates import rate_question, rate_sentence
 from studies.shortcuts import shortcuts_of
-from teaching.ceiling import NO_FEATURES, ceiling_of, damage_of
+from teaching.ceiling import NO_FEATURES, ceiling_of
+from teaching.pool_files import damage_of
 
 from .facts import StudyFacts
 from .finding import Finding, fine, note, obstacle, question

@@ -48,5 +48,5 @@ def test_lost_files_and_a_full_disk_are_noticed(parts, monkeypatch):
     shutil.rmtree(Dataset.objects.get().folder / "pool")
     monkeypatch.setattr(readiness, "LEAST_FREE_BYTES", 1 << 60)
     said = parts()
-    assert said["pools"] == "1 of the open studies cannot use the files of their data set."
+    assert said["pools"] == "1 of the data sets of open studies have lost files."
     assert "MB are free in the data folder. Make room." in said["disk"]

@@ -11,6 +11,7 @@ from jedi_web.logs import JsonFormatter, LineFormatter
 from studies import request_ids
 from studies.events import MOST_SERVER_ERRORS
 from studies.models import SessionEvent
+from studies.views import server_error
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -53,11 +54,12 @@ def test_a_page_cannot_report_an_error_of_the_server(worker):
     assert worker.post("events", {"events": [{"kind": "server"}]}).status_code == 400
 
 
-def test_a_page_that_breaks_tells_its_number(worker, client):
-    client.raise_request_exception = False
-    reply = client.get(f"/s/{worker.participant.study.slug}/")
-    other = client.get(f"/s/{worker.participant.study.slug}/")
-    assert reply.headers[request_ids.HEADER] != other.headers[request_ids.HEADER]
+def test_the_page_of_an_error_tells_the_number_of_its_own_request(rf):
+    answer = request_ids.RequestIdMiddleware(server_error)
+    first, second = (answer(rf.get("/")) for _ in range(2))
+    assert first.status_code == 500
+    assert f"<code>{first.headers[request_ids.HEADER]}</code>" in first.content.decode()
+    assert first.headers[request_ids.HEADER] != second.headers[request_ids.HEADER]
     assert request_ids.current() == ""
 
 
