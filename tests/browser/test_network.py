@@ -16,6 +16,13 @@ from .visitor import Visitor
 
 TROUBLE = r"Failed to load resource|ERR_"
 COUNTS_DOWN = "() => document.getElementById('trouble-countdown').textContent.includes(' in ')"
+# A page that only hopes for its own time limits waits for ever.
+WITHOUT_TIME_LIMITS = """
+{
+  const wait = window.setTimeout;
+  window.setTimeout = (callback, ms, ...rest) => (ms < 10_000 ? wait(callback, ms, ...rest) : 0);
+}
+"""
 BUSY = {"error": {"code": "busy", "message": "Send it again.", "fields": {}}}
 
 
@@ -65,6 +72,25 @@ def test_who_waits_for_a_slow_reply_is_told_so(at_question: AtQuestion) -> None:
         assert visitor.text("#sending") == "Still sending …"
     visitor.page.wait_for_selector("#sending:not(.is-shown)", state="attached")
     assert visitor.text("#sending") == ""
+
+
+def test_what_gets_no_reply_is_asked_for_again_while_the_server_lives(
+    site: Site, visit: Visit, join: Join
+) -> None:
+    worker = join("teaching")
+    visitor = visit()
+    visitor.context.add_init_script(WITHOUT_TIME_LIMITS)
+    silent: list[Route] = []
+    for what in ("**/images/**", "**/answers/"):
+        visitor.page.route(what, lambda route: silent.append(route), times=1)
+    visitor.open(f"/w/{worker.token}/")
+    visitor.begin()
+    visitor.look_at_the_picture()
+    with answering(site, visitor, 1):
+        pass
+    assert len(silent) == 2
+    first, second = (r.post_data for r in visitor.requests if r.url.endswith("/answers/"))
+    assert first == second
 
 
 def test_a_request_that_fails_once_is_sent_again_without_a_word(

@@ -1,5 +1,6 @@
 /** The session API. A lost reply is harmless: the very same request is sent again. */
 
+import { insist } from "./insist.js";
 import { TryAgain, untilItSucceeds } from "./retry.js";
 
 /**
@@ -38,7 +39,7 @@ async function readJson(response) {
   }
 }
 
-async function send(url, body) {
+async function sendOnce(url, body, signal) {
   const options = { headers: { Accept: "application/json" }, cache: "no-store" };
   if (body !== null) {
     options.method = "POST";
@@ -47,7 +48,7 @@ async function send(url, body) {
   }
   let response;
   try {
-    response = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    response = await fetch(url, { ...options, signal });
   } catch (cause) {
     throw new TryAgain("The server cannot be reached.", { cause });
   }
@@ -62,6 +63,8 @@ async function send(url, body) {
   }
   return readJson(response);
 }
+
+const send = (url, body) => insist((signal) => sendOnce(url, body, signal), TIMEOUT_MS);
 
 /**
  * @param {string} url address of the session, with a slash at its end

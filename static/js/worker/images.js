@@ -1,5 +1,6 @@
 /** Images that are loaded and decoded before anybody sees them. */
 
+import { insist } from "./insist.js";
 import { TryAgain, untilItSucceeds } from "./retry.js";
 
 const MOST_KEPT = 24;
@@ -22,16 +23,27 @@ function sideInPixels() {
   return STEP_PX * Math.ceil((side * window.devicePixelRatio) / STEP_PX);
 }
 
-async function loadOnce(url) {
+function fetchImage(url, signal, number) {
   const image = new Image();
   image.draggable = false;
-  // Drawings are sharp in every size; photographs have as many pixels as can be shown.
-  image.src = `${url}?side=${sideInPixels()}`;
+  const loaded = new Promise((resolve, reject) => {
+    image.onload = () => resolve(image);
+    image.onerror = () => reject(new TryAgain("The image did not load."));
+  });
+  // Drawings are sharp in every size; photographs have as many pixels as can be shown. A browser does not ask for an address
+  // that it already waits for, so another attempt has another one.
+  image.src = `${url}?side=${sideInPixels()}${number > 1 ? `&attempt=${number}` : ""}`;
+  signal.addEventListener("abort", () => image.complete || image.removeAttribute("src"));
+  return loaded;
+}
+
+async function loadOnce(url) {
+  const image = await insist((signal, number) => fetchImage(url, signal, number));
   sizes.observe(image);
   try {
     await image.decode();
   } catch (cause) {
-    throw new TryAgain("The image did not load.", { cause });
+    throw new TryAgain("The image cannot be decoded.", { cause });
   }
   return image;
 }
