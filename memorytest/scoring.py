@@ -30,6 +30,13 @@ def span_by_test(
     restore: Callable[[Sequence[int], int], Sequence[int]], shortest: int, longest: int, trials: int
 ) -> float:
     """n̄ of a worker who restores orders by a rule, given the order and the number of the trial from 1."""
+    return memory_span(lengths_by_test(restore, shortest, longest, trials))
+
+
+def lengths_by_test(
+    restore: Callable[[Sequence[int], int], Sequence[int]], shortest: int, longest: int, trials: int
+) -> list[int]:
+    """The memory length of every trial of such a worker."""
 
     def length_of(trial: int) -> int:
         rounds: list[tuple[int, bool]] = []
@@ -40,4 +47,4 @@ def span_by_test(
                 break
         return memory_length(rounds, shortest)
 
-    return memory_span([length_of(trial) for trial in range(1, trials + 1)])
+    return [length_of(trial) for trial in range(1, trials + 1)]

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from studies import summary
 from studies.errors import InvalidAnswer, NotShown
 from studies.image_sides import SMALLEST
-from studies.models import Participant, Study
+from studies.models import BetaMapping, Participant, Study
 from studies.seeds import generator
 from studies.stages import (
     RESPONSE_MS,
@@ -25,6 +25,7 @@ from studies.stages import (
 )
 
 from . import pictograms, scoring
+from .decay import measure
 from .models import PRACTICE, MemoryRound
 
 
@@ -44,20 +45,12 @@ class MemoryStage(Stage):
             required=False, help_text="memory: how long the images were really shown"
         ),
     }
-    columns = ("memory_lengths", "memory_span", "beta")
+    columns = ("memory_lengths", "memory_span", "beta", "beta_mapping", "beta_inputs")
     preview = "The device check, the introduction and the first round."
     script = "js/worker/memory.js"
 
     def problems_of(self, study: Study) -> dict[str, str]:
-        if study.memory_max_length < study.memory_min_length:
-            return {"memory_max_length": "The last round cannot have fewer images than the first."}
-        needed = sum(range(study.memory_min_length, study.memory_max_length + 1))
-        if needed > len(pictograms.NAMES):
-            return {
-                "memory_max_length": f"A trial of {study.memory_min_length} to {study.memory_max_length} images needs "
-                f"{needed} different pictures, and there are {len(pictograms.NAMES)}. Choose a smaller number."
-            }
-        return {}
+        return decay_problems(study) | length_problems(study)
 
     def begin(self, participant: Participant) -> None:
         study = participant.study_as_joined
@@ -113,20 +106,18 @@ class MemoryStage(Stage):
         study = participant.study_as_joined
         played = MemoryRound.objects.counted().filter(participant=participant).order_by("position")
         rounds = list(played.values_list("trial", "length", "is_correct"))
-        participant.memory_lengths = [
+        lengths = [
             scoring.memory_length(
                 [(n, bool(right)) for t, n, right in rounds if t == trial], study.memory_min_length
             )
             for trial in range(1, study.memory_trials + 1)
         ]
-        participant.memory_span = scoring.memory_span(participant.memory_lengths)
-        participant.beta = scoring.memory_decay(participant.memory_span)
+        measure(participant, lengths)
 
     def skip(self, participant: Participant) -> None:
         study = participant.study_as_joined
         span = min(summary.TYPICAL_SPAN, study.memory_max_length)
-        participant.memory_lengths = [span] * study.memory_trials
-        participant.memory_span, participant.beta = float(span), scoring.memory_decay(span)
+        measure(participant, [span] * study.memory_trials, others={})
 
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         if key not in pictograms.NAMES:
@@ -141,6 +132,30 @@ class MemoryStage(Stage):
         restored, response_ms = person.restore(person.see_order(), task["trial"])
         person.wait(shown_ms + response_ms)
         return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
+
+
+def length_problems(study: Study) -> dict[str, str]:
+    if study.memory_max_length < study.memory_min_length:
+        return {"memory_max_length": "The last round cannot have fewer images than the first."}
+    needed = sum(range(study.memory_min_length, study.memory_max_length + 1))
+    if needed > len(pictograms.NAMES):
+        return {
+            "memory_max_length": f"A trial of {study.memory_min_length} to {study.memory_max_length} images needs "
+            f"{needed} different pictures, and there are {len(pictograms.NAMES)}. Choose a smaller number."
+        }
+    return {}
+
+
+def decay_problems(study: Study) -> dict[str, str]:
+    beta = study.fixed_beta
+    if study.beta_mapping != BetaMapping.FIXED:
+        unused = "Only a fixed memory decay has it. Leave it empty, or choose “fixed” above."
+        return {} if beta is None else {"fixed_beta": unused}
+    if beta is None:
+        return {"fixed_beta": "Give the β that every worker gets, from 0 to less than 1."}
+    if not 0 <= beta < 1:
+        return {"fixed_beta": "β is at least 0 and less than 1: with 1 nothing would ever fade."}
+    return {}
 
 
 def part_of_trial(study: Study, this: MemoryRound) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evaluation.metrics import accuracy, first_seen, teaching_gain
 from memorytest import scoring
+from memorytest.decay import decay_of
 from studies.models import Dataset, Study
 from teaching import pools
 from teaching.assignment import teaching_length
@@ -40,10 +41,11 @@ class SimulatedStudy:
         """One worker with one teacher, from the memory test to the evaluation."""
         study, pool = self.study, self.pool
         worker = POPULATION.worker(pool, self.rate, seed)
-        span = measured_span(worker, study)
+        lengths = measured_lengths(worker, study)
+        span = scoring.memory_span(lengths)
         teacher = make_teacher(
             arm,
-            beta=scoring.memory_decay(span),
+            beta=decay_of(study, lengths, others={}).beta,
             learning_rate=self.rate,
             repeat_window=study.repeat_window,
             cold_start=study.cold_start,
@@ -81,9 +83,9 @@ def evaluation_of(dataset: Dataset) -> tuple[FloatArray, IntArray]:
     return np.array(list(features.values())), np.array(numbers, dtype=np.intp)
 
 
-def measured_span(worker: SimulatedWorker, study: Study) -> float:
-    """n̄ as the study's memory test measures it."""
-    return scoring.span_by_test(
+def measured_lengths(worker: SimulatedWorker, study: Study) -> list[int]:
+    """Of the trials of the study's memory test."""
+    return scoring.lengths_by_test(
         worker.restore, study.memory_min_length, study.memory_max_length, study.memory_trials
     )
 

@@ -6,7 +6,7 @@ from functools import partial
 from studies.models import Participant, Study
 from teaching.teachers import known_teachers
 
-from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, Column, Columns
+from .column import LIST, NUMBER, ORIGIN, TEXT, TIME, WHOLE, Column, ColumnKind, Columns
 
 
 def _memory_length(participant: Participant, trial: int) -> int | None:
@@ -30,6 +30,17 @@ def _arm_meaning() -> str:
     )
 
 
+def shrinkage_column(name: str, meaning: str, kind: ColumnKind = NUMBER) -> Column[Participant]:
+    """One of the numbers by which n̄ was shrunken, which other mappings leave empty."""
+    key = name.removeprefix("beta_")
+    return Column(
+        name,
+        kind,
+        f"{meaning} Only if n̄ was shrunken.",
+        lambda participant: participant.beta_inputs.get(key),
+    )
+
+
 WHO: tuple[Column[Participant], ...] = (
     Column("study", TEXT, "The study's link name.", "study.slug"),
     Column(
@@ -49,7 +60,12 @@ WHO: tuple[Column[Participant], ...] = (
 )
 RESULTS: tuple[Column[Participant], ...] = (
     Column("memory_span", NUMBER, "n̄: the mean memory length of all trials but the shortest."),
-    Column("beta", NUMBER, "β = 1 − 1/n̄, the memory decay; e⁻¹ when n̄ is 1."),
+    Column(
+        "beta",
+        NUMBER,
+        "β, the memory decay that the teacher assumed: 1 − 1/n̄, and e⁻¹ when n̄ is 1, unless the study shrinks n̄ "
+        "or fixes β.",
+    ),
     Column("teaching_steps", WHOLE, "How many images the teacher was meant to show."),
     Column("unique_examples", WHOLE, "How many different images were shown in teaching."),
     Column(
@@ -83,6 +99,25 @@ CORRECTED: tuple[Column[Participant], ...] = (
         NUMBER,
         "κ = (evaluation_accuracy − 1/k)/(1 − 1/k) with k classes: 0 for guessing, 1 for no error.",
     ),
+)
+DECAY: tuple[Column[Participant], ...] = (
+    Column(
+        "beta_mapping",
+        TEXT,
+        "How β came from the memory test: paper (1 − 1/n̄), shrunken (1 − 1/beta_shrunken_span) or fixed by the study. "
+        "Empty before the end of the memory test.",
+    ),
+    shrinkage_column("beta_people", "How many people n̄ was shrunken by, besides the prior.", WHOLE),
+    shrinkage_column("beta_mean", "μ, the mean of n̄ over those people and the prior."),
+    shrinkage_column(
+        "beta_within", "W, the variance of a trial's memory length about its person's mean."
+    ),
+    shrinkage_column("beta_between", "B, the variance of n̄ between people beyond its uncertainty."),
+    shrinkage_column(
+        "beta_weight",
+        "B/(B + c·W), where c is 0.3899 for three trials: the share of the distance n̄ − μ that is kept.",
+    ),
+    shrinkage_column("beta_shrunken_span", "beta_mean + beta_weight·(memory_span − beta_mean)."),
 )
 SETTING: tuple[Column[Participant], ...] = (
     Column("last_seen_at", TIME, "When the worker was last seen."),
@@ -130,4 +165,4 @@ def gain_columns(study: Study) -> Columns:
 
 
 def participant_columns(study: Study) -> Columns:
-    return (*gain_columns(study), *CORRECTED, *SETTING, *RECRUITMENT)
+    return (*gain_columns(study), *CORRECTED, *DECAY, *SETTING, *RECRUITMENT)

@@ -40,6 +40,8 @@ _PARTICIPANT = {
     "version": 2,
     "memory_span": 5.5,
     "beta": 0.8181818181818181,
+    "beta_mapping": "paper",
+    "beta_inputs": {},
     "teaching_steps": 30,
     "unique_examples": 24,
     "first_seen_accuracy": 0.625,

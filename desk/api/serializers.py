@@ -116,9 +116,9 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
         model = Participant
         fields = [
             "participant", "purpose", "stage", "arm", "is_excluded", "version", "memory_span", "beta",
-            "teaching_steps", "unique_examples", "first_seen_accuracy", "evaluation_accuracy",
-            "evaluation_macro_recall", "evaluation_kappa", "teaching_gain", "joined_at", "consented_at",
-            "teaching_started_at", "evaluation_started_at", "finished_at", "last_seen_at",
+            "beta_mapping", "beta_inputs", "teaching_steps", "unique_examples", "first_seen_accuracy",
+            "evaluation_accuracy", "evaluation_macro_recall", "evaluation_kappa", "teaching_gain", "joined_at",
+            "consented_at", "teaching_started_at", "evaluation_started_at", "finished_at", "last_seen_at",
         ]  # fmt: skip
         read_only_fields = fields
 

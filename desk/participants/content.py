@@ -17,7 +17,7 @@ from desk.why.explanation import Standing, p_of, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import stages
-from studies.models import Participant
+from studies.models import BetaMapping, Participant
 from studies.software import software_version
 from teaching import pools
 from teaching.engine import EngineError
@@ -90,6 +90,24 @@ def person_facts(participant: Participant) -> list[Fact]:
         ("memory span n̄", measured),
         ("of the trials", ", ".join(str(length) for length in lengths) or words.UNKNOWN),
         ("memory decay β", words.decimal(participant.beta, 3)),
+        *mapping_facts(participant),
+    ]
+
+
+def mapping_facts(participant: Participant) -> list[Fact]:
+    """How β came from the memory test, where that is not the paper's way."""
+    mapping, inputs = participant.beta_mapping, participant.beta_inputs
+    if mapping == BetaMapping.FIXED:
+        return [("β is", "fixed by the study")]
+    if mapping != BetaMapping.SHRUNKEN:
+        return []
+    span, mean = (words.decimal(inputs[name], 2) for name in ("shrunken_span", "mean"))
+    weight, people = words.share(inputs["weight"], 0), inputs["people"]
+    return [
+        (
+            "β is of",
+            f"n̄ shrunken to {span}: {weight} of the way from {mean}, by {people} people and the prior",
+        )
     ]
 
 

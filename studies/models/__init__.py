@@ -4,6 +4,7 @@ from .datasets import FEWEST_CLASSES, MOST_CLASSES, Dataset, DatasetQuerySet, Ex
 from .events import AuditEntry, SessionEvent
 from .outcomes import Outcome
 from .participants import Participant, ParticipantQuerySet
+from .settings import BetaMapping
 from .sharing import StudyQuerySet, StudyShare
 from .studies import Study
 from .tasks import LabelTask, LabelTaskQuerySet, Task
@@ -13,6 +14,7 @@ __all__ = [
     "FEWEST_CLASSES",
     "MOST_CLASSES",
     "AuditEntry",
+    "BetaMapping",
     "Dataset",
     "DatasetQuerySet",
     "Example",

@@ -15,6 +15,7 @@ from django.utils import timezone
 from .. import stages
 from ..keys import new_code, new_seed, new_token
 from .datasets import FEWEST_CLASSES
+from .settings import BetaMapping
 from .studies import Study
 from .versions import StudyVersion
 
@@ -123,6 +124,10 @@ class Participant(models.Model):
     memory_lengths = models.JSONField(default=list, blank=True)
     memory_span = models.FloatField("n̄", null=True, blank=True)
     beta = models.FloatField("β", null=True, blank=True)
+    beta_mapping = models.CharField(max_length=10, choices=BetaMapping, blank=True)
+    beta_inputs = models.JSONField(
+        default=dict, blank=True, help_text="The numbers by which n̄ was shrunken."
+    )
     ticket = models.PositiveIntegerField(null=True, blank=True)
     arm = models.CharField(max_length=20, blank=True)
     teaching_steps = models.PositiveSmallIntegerField(null=True, blank=True)

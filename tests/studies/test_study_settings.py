@@ -15,6 +15,7 @@ from tests.settings_page import PAGE, current_page
 
 PAPER = {
     "memory_trials": 3, "memory_min_length": 2, "memory_max_length": 9, "memory_extra_seconds": 1.0,
+    "beta_mapping": "paper", "fixed_beta": None,
     "arms": "jedi,imt,eer,rt", "assignment": "round_robin", "cold_start": 5, "short_steps": 20,
     "medium_steps": 30, "long_steps": 40, "short_memory_up_to": 4.5, "medium_memory_up_to": 6.5,
     "other_steps": 30, "learning_rate": None, "learning_rate_decay": 20.0, "evaluation_size": 100,
@@ -48,6 +49,8 @@ WRONG = [
     ("other_steps", 2, "3 random images at the start"),
     ("memory_max_length", 1, "cannot have fewer images than the first"),
     ("memory_max_length", 13, "different pictures"),
+    ("beta_mapping", "guessed", "not a valid choice"),
+    ("fixed_beta", 0.4, "Leave it empty, or choose “fixed”"),
     ("memory_trials", 1, "greater than or equal to 2"),
     ("medium_memory_up_to", 4.5, "more than the limit of a short memory"),
     ("return_url", "javascript:alert(1)", "https://"),
@@ -68,6 +71,13 @@ def test_a_wrong_setting_is_refused_with_the_reason(field, value, reason):
     assert set(refusal.value.message_dict) == {field}
     assert re.search(reason, " ".join(refusal.value.message_dict[field]))
     assert not Study.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("beta", [None, -0.1, 1, 1.5, float("nan")])
+def test_a_fixed_memory_decay_needs_a_number_below_one(beta):
+    with pytest.raises(ValidationError, match=r"0 to less than 1|at least 0 and less than 1"):
+        make_study(beta_mapping="fixed", fixed_beta=beta)
 
 
 @pytest.mark.django_db

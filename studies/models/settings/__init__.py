@@ -5,7 +5,7 @@ To add a setting, add a field to its group: the form, its explanation, versions 
 
 from .base import SettingsGroup, StudySettings, names_in, session_names_in
 from .evaluation import EvaluationSettings
-from .memory import MemorySettings
+from .memory import BetaMapping, MemorySettings
 from .outcome import OutcomeSettings
 from .page import PageSettings
 from .participation import ParticipationSettings
@@ -36,6 +36,7 @@ __all__ = [
     "HARMLESS",
     "IN_THE_PAPER",
     "SESSION_SETTINGS",
+    "BetaMapping",
     "EvaluationSettings",
     "MemorySettings",
     "OutcomeSettings",

@@ -10,6 +10,14 @@ from django.db import models
 from .base import SettingsGroup, StudySettings
 
 
+class BetaMapping(models.TextChoices):
+    """How the memory decay β, which teachers assume, comes from the memory test."""
+
+    PAPER = "paper", "as in the paper: 1 − 1/n̄"
+    SHRUNKEN = "shrunken", "shrunken: n̄ nearer to the mean"
+    FIXED = "fixed", "fixed: the same for everyone"
+
+
 class MemorySettings(StudySettings):
     group: ClassVar = SettingsGroup(
         "Module 1: memory test",
@@ -20,7 +28,7 @@ class MemorySettings(StudySettings):
         "memory trials",
         default=3,
         validators=[MinValueValidator(2), MaxValueValidator(10)],
-        help_text="The shortest is dropped, and n̄ is the mean of the others. β = 1 − 1/n̄.",
+        help_text="The shortest is dropped, and n̄ is the mean of the others.",
     )
     memory_min_length = models.PositiveSmallIntegerField(
         "images in the first round",
@@ -43,6 +51,22 @@ class MemorySettings(StudySettings):
         "practice round",
         default=True,
         help_text="One round of the shortest length, which does not count.",
+    )
+    beta_mapping = models.CharField(
+        "memory decay β",
+        max_length=10,
+        choices=BetaMapping,
+        default=BetaMapping.PAPER,
+        help_text="How long teachers expect an image to act on. A few trials measure n̄ poorly: “shrunken” moves it "
+        "towards the mean of the people who came before, the further the less certain it is. People’s answers have "
+        "shown little connection between β and memory scores: see “What is known about people” in the documentation.",
+    )
+    fixed_beta = models.FloatField(
+        "fixed β",
+        null=True,
+        blank=True,
+        help_text="From 0 to less than 1, and only if the memory decay is fixed. The memory test takes place all the "
+        "same: n̄ is measured and decides how many images JEDI shows, but it is not used for β.",
     )
 
     class Meta:

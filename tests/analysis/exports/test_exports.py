@@ -52,6 +52,7 @@ WHOSE = {
     "participant_seed": "participant__seed",
 }
 IMAGE = {"example": "example__key", "pool_index": "example__pool_index"}
+SHRUNKEN_BY = ("people", "mean", "within", "between", "weight", "shrunken_span")
 # Where the values of a table are stored, for columns that are not called as their field is.
 STORED: dict[str, tuple[Any, dict[str, str]]] = {
     "participants": (
@@ -67,6 +68,7 @@ STORED: dict[str, tuple[Any, dict[str, str]]] = {
             "configuration_hash": "version__hash",
             "dataset": "study__dataset__name",
             "dataset_version": "study__dataset__version",
+            **{f"beta_{name}": f"beta_inputs__{name}" for name in SHRUNKEN_BY},
         },
     ),
     "teaching": (TeachingStep, WHOSE | IMAGE),
@@ -94,7 +96,7 @@ def made_study(make_once) -> Study:
 
 def make_study_in_full_swing() -> Study:
     """Somebody finished, somebody is teaching, somebody is in the evaluation, somebody declined."""
-    study = make_study(completion_code="C0DE", memory_practice=True)
+    study = make_study(completion_code="C0DE", memory_practice=True, beta_mapping="shrunken")
     Worker(study, PROLIFIC_PID=FORMULA, STUDY_ID="'study", SESSION_ID='né, "Ω"').go_to("done")
     for stage in ("teaching", "evaluation"):
         worker = Worker(study)
