@@ -126,14 +126,15 @@ def _place_in_flow(participant: Participant) -> int:
 def _done_task(participant: Participant) -> Json:
     participant = sessions.read_whole(participant)
     is_completed = participant.stage == Participant.Stage.DONE
-    shows_score = is_completed and participant.study_as_joined.shows_score
-    has_score = shows_score and participant.evaluation_accuracy is not None
+    has_score = is_completed and worker_page.has_score(participant)
+    is_told = has_score and worker_page.tells_scores(participant.study)
     return {
         "kind": "done",
         "outcome": OUTCOMES[participant.stage],
         "keeps_answers": is_completed or _keeps_answers(participant),
-        "score": {"evaluation_accuracy": participant.evaluation_accuracy} if has_score else None,
-        "comparison": worker_page.comparison(participant) if has_score else None,
+        "score": {"evaluation_accuracy": participant.evaluation_accuracy} if is_told else None,
+        "score_follows": has_score and not is_told,
+        "comparison": worker_page.comparison(participant) if is_told else None,
         "bonus": worker_page.bonus_news(participant) if is_completed else None,
         "completion_code": participant.study.completion_code or None if is_completed else None,
         "return_url": participant.return_url if is_completed else None,

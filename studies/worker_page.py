@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import stages
+from .classes import PEOPLE
 from .models import Participant, Study
+from .models.settings import ScoreTold
 from .stages import Json
 
 # Fewer would tell a worker more about chance than about others.
@@ -79,6 +81,24 @@ def bonus_news(participant: Participant) -> str | None:
     if not words or not study.explains_bonus:
         return None
     return f"{words} Who they are is known when everybody has finished; you need not do anything for it."
+
+
+def has_score(participant: Participant) -> bool:
+    """Whether this worker is told a score, now or later."""
+    return participant.study_as_joined.shows_score and participant.evaluation_accuracy is not None
+
+
+def tells_scores(study: Study) -> bool:
+    """Whether scores may be told now. Together they give the evaluation's labels away, however they are rounded, so
+    nobody learns anything of them as long as anybody can still use the labels."""
+    if study.score_told == ScoreTold.AT_ONCE:
+        return True
+    return study.state == Study.State.CLOSED and not _is_anybody_under_way(study)
+
+
+def _is_anybody_under_way(study: Study) -> bool:
+    people = study.participants.filter(purpose__in=PEOPLE).under_way()
+    return people.filter(last_seen_at__gte=study.cutoff).exists()
 
 
 def comparison(participant: Participant) -> Json | None:

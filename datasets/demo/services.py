@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from studies.demo_texts import consent_to, welcome_to
 from studies.models import Dataset, Study
+from studies.models.settings import ScoreTold
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ def _make_demo(name: str) -> Study:
         seed=collection.seed,
         welcome=welcome_to(demo.number),
         consent=consent_to(demo.number),
+        # Its labels are no secret: everybody has the program that draws them.
+        score_told=ScoreTold.AT_ONCE,
         completion_code="BUTTERFLY",
     )
     study.full_clean()

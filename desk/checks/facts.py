@@ -8,10 +8,13 @@ from functools import cached_property
 from statistics import median
 
 from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q
 from django.urls import reverse
 
 from desk.base.pages import address
+from studies.classes import PEOPLE
 from studies.models import Participant, Study
+from studies.models.settings import ScoreTold
 from studies.summary import summarise
 from studies.version_groups import VersionChoice, choose_versions
 from teaching.assignment import teaching_lengths
@@ -89,6 +92,16 @@ class StudyFacts:
         earlier = here.exclude(version=self.study.current_version_id)
         numbers = list(earlier.order_by().values_list("version__number", flat=True))
         return {number: numbers.count(number) for number in sorted(set(numbers))}
+
+    @cached_property
+    def studies_that_told_scores(self) -> list[str]:
+        """The titles of other studies whose scores tell something about the same evaluation images."""
+        others = Study.objects.filter(dataset=self.study.dataset_id, shows_score=True)
+        others = others.exclude(pk=self.study.pk).filter(
+            Q(score_told=ScoreTold.AT_ONCE) | Q(state=Study.State.CLOSED)
+        )
+        finished = Participant.objects.completed().filter(study=OuterRef("pk"), purpose__in=PEOPLE)
+        return [f"“{study}”" for study in others.filter(Exists(finished)).order_by("pk")]
 
     def setting(self, name: str, title: str) -> Link:
         """The field of a setting in the study's form."""

@@ -30,6 +30,7 @@ CHECKS = (
     Check("minutes", "Minutes", workers.minutes),
     Check("pay", "Pay per hour", workers.pay),
     Check("address", "Public address", running.address),
+    Check("scores", "Secrecy of the test", workers.scores),
     Check("completion", "After the last page", workers.completion),
     Check("versions", "Versions", running.versions),
 )

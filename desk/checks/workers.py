@@ -8,6 +8,7 @@ from analysis.charts.words import duration as in_minutes
 from desk.quality.flags import PACE_SHARE
 from studies.demo_texts import CONSENTS as DEMO_CONSENTS
 from studies.models import Study
+from studies.models.settings import ScoreTold
 from studies.models.versions import tidy
 from studies.summary import counted, misfit
 
@@ -117,6 +118,25 @@ def consent(facts: StudyFacts) -> Finding:
             field,
         )
     return fine(f"The consent text is your own and has {words} words.")
+
+
+def scores(facts: StudyFacts) -> Finding:
+    field = facts.setting("score_told", "When the score is told")
+    if facts.study.shows_score and facts.study.score_told == ScoreTold.AT_ONCE:
+        return note(
+            "The last page tells exact scores at once. From a few dozen of them the class of every evaluation image "
+            "can be worked out, also by one person with many anonymous sessions.",
+            field,
+        )
+    if others := facts.studies_that_told_scores:
+        return note(
+            f"The last page has told scores of the same evaluation images in {', '.join(others)}. Whoever pooled "
+            "them may know the classes of these images.",
+            facts.dataset_page,
+        )
+    return fine(
+        "Nobody learns from a score what class an evaluation image has while people take part."
+    )
 
 
 def completion(facts: StudyFacts) -> Finding:

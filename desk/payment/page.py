@@ -137,8 +137,9 @@ def notes(study: Study, plan: BonusPlan, versions: VersionChoice) -> list[str]:
     unknown = sum(person.channel != person.recruiter for person in plan.top)
     found = {
         "Set the pay for taking part in the set-up: the bonus is the same amount.": not plan.bonus,
-        "People can still finish, and each of them can move the cut-off. Close the study before you pay.": (
-            study.state in Study.TAKES_PART
+        "People can still finish: each of them can move the cut-off, and a bonus tells a good score, from enough of "
+        "which the labels can be worked out. Close the study before you pay.": (
+            study.state in (*Study.TAKES_PART, Study.State.PAUSED)
         ),
         f"Mechanical Turk pays in US dollars, and this study’s pay is in {plan.currency}.": (
             plan.currency != "USD" and any(person.channel == mturk for person in plan.top)

@@ -34,7 +34,7 @@ def teachers_for(study: Study) -> list[str]:
 
 def places() -> dict[str, str]:
     """Where a preview may begin, and what is shown there."""
-    last_page = f"The last page, with a score of {TYPICAL_ACCURACY:.0%}."
+    last_page = f"The last page. Where scores are told at once, it shows {TYPICAL_ACCURACY:.0%}."
     return {stage.name: stage.preview for stage in stages.flow()} | {Stage.DONE: last_page}
 
 

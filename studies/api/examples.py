@@ -188,6 +188,7 @@ WITHDRAWN = [
                 "outcome": "withdrawn",
                 "keeps_answers": False,
                 "score": None,
+                "score_follows": False,
                 "comparison": None,
                 "bonus": None,
                 "completion_code": None,

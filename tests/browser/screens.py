@@ -197,7 +197,11 @@ class Opener:
         visitor.page.click("#withdraw")
 
     def done(self, visitor: Visitor) -> None:
-        slug = self.study(completion_code="C0FFEE42", return_url="https://recruiter.example/done")
+        self.done_later(visitor, score_told="at_once")
+
+    def done_later(self, visitor: Visitor, **fields: Any) -> None:
+        back = "https://recruiter.example/done"
+        slug = self.study(completion_code="C0FFEE42", return_url=back, **fields)
         visitor.open(f"/w/{self.join('done', slug).token}/")
 
     def declined(self, visitor: Visitor) -> None:
@@ -218,6 +222,6 @@ SESSION = [
 ]  # fmt: skip
 DIALOGS = [
     "consent_declining", "memory-fixation", "memory-feedback_again", "teaching_trouble", "teaching_withdrawal",
-    "evaluation_attention",
+    "evaluation_attention", "done_later",
 ]  # fmt: skip
 SCREENS = [*PAGES, *SESSION, *DIALOGS]

@@ -96,6 +96,7 @@ def test_who_is_done_sees_the_last_page_again(visit: Visit, join: Join, study: M
     assert door_of(visitor) == "done"
     visitor.page.click("#entry-last-page")
     visitor.see("done")
+    assert "once the study has closed" in visitor.text("#score-follows")
 
 
 def test_who_declined_is_told_that_nothing_more_is_needed(

@@ -43,6 +43,7 @@ def test_the_last_page_gives_the_code_and_the_way_back(
 ) -> None:
     slug = study(
         completion_code="C0FFEE42",
+        score_told="at_once",
         prolific_return_url="https://recruiter.example/done?who={PROLIFIC_PID}&in={SESSION_ID}&cc={code}",
     )
     worker = join("done", slug, PROLIFIC_PID="a b&c", STUDY_ID="s", SESSION_ID="77")
@@ -74,7 +75,7 @@ def test_a_code_can_be_copied_where_the_clipboard_is_refused(
 def test_a_study_may_keep_the_score_to_itself(visit: Visit, join: Join, study: MakeStudy) -> None:
     visitor = visit(f"/w/{join('done', study(shows_score=False)).token}/")
     visitor.see("done")
-    assert visitor.page.locator("#score").count() == 0
+    assert visitor.page.locator("#score, #score-follows").count() == 0
     assert "You may close this page" in visitor.text("#next-step")
 
 

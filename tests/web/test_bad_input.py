@@ -330,8 +330,8 @@ def test_a_declined_session_takes_nothing_more_and_keeps_no_answers(study):
     worker = Worker(study)
     reply = worker.answer(position=1, agree=False)
     assert reply.json()["task"] == {
-        "kind": "done", "outcome": "declined", "keeps_answers": False, "score": None, "comparison": None,
-        "bonus": None, "completion_code": None, "return_url": None, "submission": None,
+        "kind": "done", "outcome": "declined", "keeps_answers": False, "score": None, "score_follows": False,
+        "comparison": None, "bonus": None, "completion_code": None, "return_url": None, "submission": None,
     }  # fmt: skip
     assert worker.answer(position=1, agree=False).json() == reply.json()
     assert_nothing_changes(lambda: worker.answer(position=1, agree=True), 409, "already_answered")

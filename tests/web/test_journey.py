@@ -305,11 +305,13 @@ def test_feedback_that_a_reload_interrupted_can_be_shown_again():
 
 
 def test_a_score_is_shown_only_if_the_study_shows_it():
-    shown, hidden = Worker(make_study()), Worker(make_study(shows_score=False))
+    shown = Worker(make_study(score_told="at_once"))
+    hidden = Worker(make_study(shows_score=False, score_told="at_once"))
     assert shown.go_to("done")["score"] == {
         "evaluation_accuracy": shown.participant.evaluation_accuracy
     }
-    assert hidden.go_to("done")["score"] is None
+    end = hidden.go_to("done")
+    assert (end["score"], end["score_follows"]) == (None, False)
 
 
 def test_every_recruiter_has_a_return_link_of_its_own():

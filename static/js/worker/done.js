@@ -41,8 +41,14 @@ function scoreLine({ evaluation_accuracy: accuracy }) {
   );
 }
 
+function laterLine() {
+  const when = "How many of your answers in the test were right is shown here once the study has closed.";
+  const how = "To see it then, open the study’s link again or keep the address of this page.";
+  return el("p", { class: "soft", id: "score-follows" }, `${when} ${how}`);
+}
+
 function comparisonLine({ others, below }) {
-  const words = `${below} of the ${others} others who have finished so far had fewer right answers.`;
+  const words = `${below} of the ${others} others who have finished had fewer right answers.`;
   return el("p", { class: "soft", id: "comparison" }, words);
 }
 
@@ -102,6 +108,7 @@ export function showDone({ task }) {
       heading(end.title),
       el("p", { class: "lead" }, end.lead(task)),
       task.score ? scoreLine(task.score) : null,
+      task.score_follows ? laterLine() : null,
       task.comparison ? comparisonLine(task.comparison) : null,
       task.bonus ? el("p", { class: "soft", id: "bonus" }, task.bonus) : null,
       task.completion_code ? completionCode(task.completion_code) : null,

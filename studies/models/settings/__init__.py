@@ -11,7 +11,7 @@ from .page import PageSettings
 from .participation import ParticipationSettings
 from .payment import PaymentSettings
 from .teaching import TeachingSettings
-from .texts import TextSettings
+from .texts import ScoreTold, TextSettings
 
 # In the order of the form.
 GROUPS: tuple[type[StudySettings], ...] = (
@@ -43,6 +43,7 @@ __all__ = [
     "PageSettings",
     "ParticipationSettings",
     "PaymentSettings",
+    "ScoreTold",
     "SettingsGroup",
     "StudySettings",
     "TeachingSettings",

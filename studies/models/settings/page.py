@@ -57,7 +57,7 @@ class PageSettings(StudySettings):
     shows_comparison = models.BooleanField(
         "compare the score with others",
         default=False,
-        help_text="On the last page, beside the score: how many of those who finished before did less well. Nothing is "
+        help_text="On the last page, beside the score: how many of the others who finished did less well. Nothing is "
         "said before ten have finished.",
     )
     explains_bonus = models.BooleanField(

@@ -19,12 +19,20 @@ def return_link(*names: str) -> RegexValidator:
     )
 
 
+class ScoreTold(models.TextChoices):
+    """When the last page tells how many answers of the evaluation were right."""
+
+    CLOSED = "closed", "when the study has closed"
+    AT_ONCE = "at_once", "at once"
+
+
 class TextSettings(StudySettings):
     group: ClassVar = SettingsGroup(
         "What workers read and get",
         "In the order in which workers see it.",
         outside_sessions={
             "contact",
+            "score_told",
             "completion_code",
             "return_url",
             "prolific_return_url",
@@ -53,6 +61,15 @@ class TextSettings(StudySettings):
         "show the score",
         default=True,
         help_text="Whether the last page shows the evaluation accuracy.",
+    )
+    score_told = models.CharField(
+        "when the score is told",
+        max_length=10,
+        choices=ScoreTold,
+        default=ScoreTold.CLOSED,
+        help_text="Once the study has closed and nobody is taking part any more, the last page shows the score, "
+        "also to those who open it again. “At once” gives the labels away: from the scores of a few dozen sessions, "
+        "which one person can take through the plain link, the class of every evaluation image can be worked out.",
     )
     completion_code = models.CharField(
         max_length=60,
