@@ -122,6 +122,11 @@ class Pool:
         return int(self.components.max()) + 1
 
     @cached_property
+    def truth(self) -> FloatArray:
+        """(k, n): 1 in the row of each example's class."""
+        return np.ascontiguousarray(one_hot(self.labels, self.class_count).T)
+
+    @cached_property
     def label_contrasts(self) -> FloatArray:
         """(n, k−1): in column c−1, 1 for the examples of class c and −1 for those of class 0."""
         truth = one_hot(self.labels, self.class_count)
@@ -138,6 +143,20 @@ class Pool:
     def spaces(self) -> Spaces:
         """The pool as the learner models of the bank look at it."""
         return Spaces.of(self)
+
+    @cached_property
+    def links_by_class(self) -> tuple[SparseArray, SparseArray]:
+        """From values (k·n,) of every class and example to those of an example's own class, (n, k·n).
+
+        First by affinity, 1 to itself; then by its square.
+        """
+        links = (self.affinity + sparse.eye_array(self.n, format="csr")).tocsr()
+        columns = np.repeat(self.labels, np.diff(links.indptr)) * self.n + links.indices
+        shape = (self.n, self.class_count * self.n)
+        return (
+            sparse.csr_array((links.data, columns, links.indptr), shape=shape),
+            sparse.csr_array((links.data**2, columns, links.indptr), shape=shape),
+        )
 
     @cached_property
     def negated_affinity(self) -> FloatArray:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .arrays import FloatArray, IntArray
 from .classes import of_class, one_hot, softmax
+from .gauss import Line
 
 if TYPE_CHECKING:
     from .pool import Pool
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 MOST_FEATURES = 24
 # Lengths below this share of the features' own come from rounding.
 NO_LENGTH = 1e-9
+# No class is less probable.
+LEAST_CHANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,19 @@ class Space:
         return np.asarray(self.points @ self.centre)
 
     @cached_property
+    def squared_norms(self) -> FloatArray:
+        """‖x‖², (n,)."""
+        return np.asarray(np.vecdot(self.points, self.points))
+
+    @cached_property
+    def half_squares(self) -> FloatArray:
+        """½‖x‖², (n,), in units of the spread."""
+        return self.squared_norms / (2 * self.spread)
+
+    @cached_property
     def squared_lengths(self) -> FloatArray:
         """‖x − centre‖², (n,), in units of the spread."""
-        squares = np.einsum("ij,ij->i", self.points, self.points)
-        beyond = squares - 2 * self.along_centre + self.centre @ self.centre
+        beyond = self.squared_norms - 2 * self.along_centre + self.centre @ self.centre
         return np.asarray(np.maximum(beyond, 0.0) / self.spread)
 
     @cached_property
@@ -80,22 +92,34 @@ class Space:
         centred = self.points - self.centre
         return np.asarray(np.vecdot(centred @ self.centred_moments, centred)) / self.spread
 
-    def products(self, rows: IntArray | slice, others: IntArray) -> FloatArray:
+    def along(self, vectors: FloatArray) -> FloatArray:
+        """The products of vectors (…, q) with every example, (…, n), in units of the square."""
+        flat = vectors.reshape(-1, vectors.shape[-1]) / self.square
+        return np.asarray((flat @ self.points.T).reshape(*vectors.shape[:-1], len(self.points)))
+
+    def centred_along(self, vectors: FloatArray) -> FloatArray:
+        """The products of vectors (…, q) with every example less the centre, (…, n), in units of the spread."""
+        flat = vectors.reshape(-1, vectors.shape[-1]) / self.spread
+        along = flat @ self.points.T
+        along -= (flat @ self.centre)[:, None]
+        return np.asarray(along.reshape(*vectors.shape[:-1], len(self.points)))
+
+    def products(self, rows: IntArray, others: IntArray) -> FloatArray:
         """xᵀx' between some rows and others, in units of the square."""
         return np.asarray(self.points[rows] @ self.points[others].T) / self.square
 
-    def centred(self, products: FloatArray, rows: IntArray | slice, others: IntArray) -> FloatArray:
+    def centred(self, products: FloatArray, rows: IntArray, others: IntArray) -> FloatArray:
         """(x − centre)ᵀ(x' − centre) from the products, in units of the spread."""
         along = self.along_centre
         moved = products * self.square - along[rows][:, None] - along[others]
         return np.asarray((moved + self.centre @ self.centre) / self.spread)
 
-    def distances(
-        self, centred: FloatArray, rows: IntArray | slice, others: IntArray
-    ) -> FloatArray:
-        """‖x − x'‖² from centred products, in units of the mean over all pairs."""
-        lengths = self.squared_lengths
-        return np.maximum((lengths[rows][:, None] + lengths[others]) / 2 - centred, 0.0)
+    def distances(self, rows: IntArray | slice, others: IntArray | slice) -> FloatArray:
+        """‖x − x'‖² between some rows and others, in units of the mean over all pairs."""
+        apart = (self.points[rows] / -self.spread) @ self.points[others].T
+        apart += self.half_squares[rows][:, None]
+        apart += self.half_squares[others]
+        return np.maximum(apart, 0.0, out=apart)
 
 
 @dataclass(frozen=True)
@@ -106,7 +130,9 @@ class Spaces:
     what does not matter for the classes: learners who know what to look at. standard (n, s): single
     features in units of their standard deviations, those that tell the classes apart best. ease (n,): the log
     odds of the truth under the target, standardised. rivals (n, k): of the other classes, how probable
-    the target finds each. truth (n, k): the labels as e_y − 1/k, of mean square 1.
+    the target finds each. truth (k, n): the labels as e_y − 1/k, of mean square 1.
+
+    What the models of the bank work out for the whole pool has the examples along its last axis.
     """
 
     given: Space
@@ -117,10 +143,14 @@ class Spaces:
     truth: FloatArray
 
     @cached_property
-    def pulls(self) -> tuple[FloatArray, FloatArray]:
-        """The mean over all j of t_j (x_jᵀx), (n, k), in either space, with the truth t and in units of the square."""
-        first, second = (_pulls(space.points, self.truth) / space.square for space in self.both)
-        return first, second
+    def pulls(self) -> FloatArray:
+        """The mean over all j of t_j (x_jᵀx) in either space, (2, k, n), with the truth t, in units of the square."""
+        return np.stack([_pulls(space.points, self.truth) / space.square for space in self.both])
+
+    @cached_property
+    def mean_squared_products(self) -> FloatArray:
+        """Those of either space, (2, n)."""
+        return np.stack([space.mean_squared_products for space in self.both])
 
     @cached_property
     def centred_pulls(self) -> tuple[FloatArray, FloatArray]:
@@ -129,6 +159,21 @@ class Spaces:
             _pulls(space.points - space.centre, self.truth) / space.spread for space in self.both
         )
         return first, second
+
+    @cached_property
+    def squared_standard(self) -> FloatArray:
+        """The squares of the single features, (n, s)."""
+        return self.standard**2
+
+    @cached_property
+    def log_rivals(self) -> FloatArray:
+        """The logs of the rivals, (k, n)."""
+        return np.ascontiguousarray(np.log(np.maximum(self.rivals.T, LEAST_CHANCE)))
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The single features, each as points on a line."""
+        return tuple(Line.of(values) for values in self.standard.T)
 
     @property
     def both(self) -> tuple[Space, Space]:
@@ -151,13 +196,14 @@ class Spaces:
             standard=_salient(pool.features, truth),
             ease=_standardised(np.log(of_class(chances, pool.labels) / others.sum(axis=1))),
             rivals=others / others.sum(axis=1, keepdims=True),
-            truth=(truth - 1 / pool.class_count) / np.sqrt(1 - 1 / pool.class_count),
+            truth=np.ascontiguousarray(truth.T - 1 / pool.class_count)
+            / np.sqrt(1 - 1 / pool.class_count),
         )
 
 
 def _pulls(points: FloatArray, truth: FloatArray) -> FloatArray:
-    """The mean over all j of t_j (x_jᵀx), (n, k)."""
-    return np.asarray(points @ (points.T @ truth) / len(points))
+    """The mean over all j of t_j (x_jᵀx), (k, n)."""
+    return np.asarray((truth @ points) @ points.T / len(points))
 
 
 def _salient(features: FloatArray, truth: FloatArray) -> FloatArray:

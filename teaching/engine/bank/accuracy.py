@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from ..arrays import FloatArray, IntArray
-from ..classes import one_hot
 from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style
+from .fading import ages_before, faded
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
 DECAYS = (1.0, 0.9, 0.75)
@@ -30,8 +31,14 @@ class FollowedAccuracy(Followed):
     slopes: FloatArray
     logits: FloatArray
 
+    @classmethod
+    def before(cls, seen: Seen, shares: FloatArray, slopes: FloatArray) -> FollowedAccuracy:
+        """From P(right) before each answer and now, (m, t+1)."""
+        logits = expected(seen, shares[:, :-1], slopes, seen.examples)
+        return cls(seen, shares[:, -1], slopes, logits.swapaxes(1, 2))
+
     def beliefs(self, models: IntArray) -> FloatArray:
-        everything = np.arange(self.seen.pool.n)
+        everything = slice(None)
         return expected(self.seen, self.shares[models][:, None], self.slopes[models], everything)
 
 
@@ -47,11 +54,9 @@ class RunningAccuracy(Family):
     slopes: ClassVar[tuple[float, ...]] = (0.0,)
 
     def follow(self, seen: Seen) -> FollowedAccuracy:
-        grid = np.meshgrid(self.decays, self.slopes, indexing="ij")
-        decays, slopes = (axis.ravel() for axis in grid)
-        shares = running_shares(seen.answers == seen.labels, decays, seen.k)
-        logits = expected(seen, shares[:, :-1], slopes, seen.examples)
-        return FollowedAccuracy(seen, shares[:, -1], slopes, logits)
+        shares = running_shares(seen.answers == seen.labels, np.array(self.decays), seen.k)
+        slopes = np.tile(self.slopes, len(self.decays))
+        return FollowedAccuracy.before(seen, np.repeat(shares, len(self.slopes), axis=0), slopes)
 
 
 class Difficulty(RunningAccuracy):
@@ -73,29 +78,29 @@ class Practice(Family):
     styles: ClassVar[tuple[Style, ...]] = GUESSERS
 
     def follow(self, seen: Seen) -> FollowedAccuracy:
-        half_ways, slopes = (
-            axis.ravel() for axis in np.meshgrid(HALF_WAYS, [0.0, *SLOPES], indexing="ij")
-        )
+        slopes = np.tile([0.0, *SLOPES], len(HALF_WAYS))
+        half_ways = np.repeat(HALF_WAYS, slopes.size // len(HALF_WAYS))
         left = half_ways[:, None] / (half_ways[:, None] + np.arange(len(seen) + 1))
         shares = 1 - (1 - 1 / seen.k) * left
-        logits = expected(seen, shares[:, :-1], slopes, seen.examples)
-        return FollowedAccuracy(seen, shares[:, -1], slopes, logits)
+        return FollowedAccuracy.before(seen, shares, slopes)
 
 
 def running_shares(is_right: np.ndarray, decays: FloatArray, k: int) -> FloatArray:
     """P(right) before each answer and now, (m, t+1)."""
-    t = is_right.size
-    ages = np.arange(t + 1)[:, None] - 1 - np.arange(t)
-    left = np.where(ages >= 0, decays[:, None, None] ** np.maximum(ages, 0), 0.0)
+    left = faded(ages_before(is_right.size), decays)
     return np.asarray((left @ is_right + GUESSES / k) / (left.sum(axis=-1) + GUESSES))
 
 
-def expected(seen: Seen, shares: FloatArray, slopes: FloatArray, examples: IntArray) -> FloatArray:
-    """The logs of the chances of all classes, (m, e, k), where an example of usual ease is right with `shares`."""
+def expected(
+    seen: Seen, shares: FloatArray, slopes: FloatArray, examples: IntArray | slice
+) -> FloatArray:
+    """The logits of all classes, (m, k, e), where an example of usual ease is right with `shares`.
+
+    The log odds of the true class, beside the logs of how probable each other is among the others.
+    """
     spaces, k = seen.spaces, seen.k
-    right = expit(logit(shares) + slopes[:, None] * spaces.ease[examples])[:, :, None]
-    alike = np.full((examples.size, k), 1 / (k - 1))
-    is_sloped = (slopes > 0)[:, None, None]
-    others = np.where(is_sloped, spaces.rivals[examples], alike)
-    truth = one_hot(seen.pool.labels[examples], k)
-    return np.asarray(np.log(np.where(truth > 0, right, np.maximum((1 - right) * others, 1e-12))))
+    odds = logit(shares) + slopes[:, None] * spaces.ease[examples]
+    others = spaces.log_rivals[:, examples]
+    if k > 2:
+        others = np.where((slopes > 0)[:, None, None], others, -math.log(k - 1))
+    return np.where(seen.pool.truth[:, examples] > 0, odds[:, None], others)

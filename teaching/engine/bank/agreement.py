@@ -32,12 +32,11 @@ class Agreement:
 
     @classmethod
     def of(cls, logits: FloatArray, truth: FloatArray) -> Agreement:
-        """From logits (m, n, k) and the labels as t (n, k)."""
-        n, k = truth.shape
-        # The entries of each t add up to nothing, so the logits need not be centred for the products.
-        products = np.tensordot(logits, truth, axes=2) / n
-        squares = k * logits.var(axis=-1).mean(axis=-1)
-        return cls(np.asarray(products), np.asarray(squares), k)
+        """From logits (m, k, n) and the labels as t (k, n)."""
+        k, n = truth.shape
+        centred = logits - logits.mean(axis=1, keepdims=True)
+        flat = centred.reshape(len(logits), k * n)
+        return cls(np.asarray(flat @ truth.ravel() / n), np.asarray(np.vecdot(flat, flat) / n), k)
 
     @property
     def now(self) -> FloatArray:

@@ -7,15 +7,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, squared_distances
-from .base import Family, Followed, Seen, faded
-from .exemplar import BACKGROUNDS, WIDTHS, neighbour_gains, with_background
+from ..arrays import FloatArray, IntArray
+from .base import Family, Followed, Seen, combined
+from .exemplar import (
+    BACKGROUNDS,
+    WIDTHS,
+    all_similarities,
+    logits_of,
+    neighbour_gains,
+    votes_of,
+    with_background,
+)
+from .fading import faded
 from .single import attention
 
 # How much a feature's record counts, and what share of attention is spread over all features alike.
 TRUSTS = (0.3, 1.0)
 SPREAD = 0.1
 DECAY = 0.97
+GRID = combined(TRUSTS, WIDTHS, BACKGROUNDS)
 
 
 @dataclass(frozen=True)
@@ -29,18 +39,23 @@ class FollowedAttention(Followed):
     logits: FloatArray
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        return np.stack([self._belief(model) for model in models])
+        left = faded(self.seen.final_ages, np.full(models.size, DECAY))
+        votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
+        for trust in np.unique(self.trusts[models]):
+            own = np.flatnonzero(self.trusts[models] == trust)
+            distances = self._distances(trust)
+            votes[own] = votes_of(self.seen, distances, self.widths[models[own]], left[own])
+        return logits_of(votes, self.backgrounds[models])
 
-    def _belief(self, model: int) -> FloatArray:
+    def _distances(self, trust: float) -> FloatArray:
+        """Between what was shown and every example, as attended to now, (t, n)."""
         single = self.seen.single
-        weights = attended(single.validity[-1], self.trusts[model])
-        points = single.standard * np.sqrt(weights / 2)
-        similar = np.exp(
-            squared_distances(points, points[self.seen.examples]) / -self.widths[model]
-        )
-        left = faded(self.seen.final_ages, np.array([DECAY]))[0]
-        votes = similar @ (left[:, None] * self.seen.truth)
-        return np.asarray(np.log(votes + self.backgrounds[model] / self.seen.k))
+        weights = attended(single.validity[-1], trust) / 2
+        shown = single.standard[self.seen.examples]
+        apart = (-2 * weights * shown) @ single.standard.T
+        apart += (shown**2 @ weights)[:, None]
+        apart += self.seen.spaces.squared_standard @ weights
+        return np.maximum(apart, 0.0, out=apart)
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
         decays = np.full(models.size, DECAY)
@@ -55,10 +70,9 @@ class Attention(Family):
     weight: ClassVar[float] = 1.5
 
     def follow(self, seen: Seen) -> FollowedAttention:
-        grid = np.meshgrid(TRUSTS, WIDTHS, BACKGROUNDS, indexing="ij")
-        trusts, widths, backgrounds = (axis.ravel() for axis in grid)
+        trusts, widths, backgrounds = GRID
         distances = np.stack([self._distances(seen, trust) for trust in TRUSTS])
-        similar = np.exp(distances[:, None] / -np.array(WIDTHS)[:, None, None])
+        similar = np.stack(all_similarities(distances), axis=1)
         votes = (similar * faded(seen.ages, np.array([DECAY]))) @ seen.truth
         logits = with_background(votes, seen.k)
         return FollowedAttention(seen, widths, trusts, backgrounds, logits)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import ClassVar
+from itertools import product
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
 
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
@@ -15,6 +19,7 @@ from ..history import Past
 from ..learners.paper import LearningRate
 from ..pool import Pool
 from ..spaces import Space, Spaces
+from .fading import ages_before
 from .single import SingleFeatures
 
 # Answers as firm as the logits or firmer, and how often an answer is a guess: rather rarely than often.
@@ -49,14 +54,6 @@ class StyleArrays:
     which: IntArray
     guesses: FloatArray
     shares: FloatArray
-
-
-@cache
-def _style_arrays(styles: tuple[Style, ...]) -> StyleArrays:
-    firmness, which = np.unique([style.firmness for style in styles], return_inverse=True)
-    weights = np.array([style.weight for style in styles])
-    guesses = np.array([style.guess for style in styles])
-    return StyleArrays(firmness, which, guesses, weights / weights.sum())
 
 
 # For models of the answers themselves: what they expect is nearly what comes.
@@ -105,58 +102,54 @@ class Seen:
     @cached_property
     def ages(self) -> IntArray:
         """How many steps before step s step r was, (t, t), less one: 0 for the last, negative for those to come."""
-        steps = np.arange(len(self))
-        return np.asarray(steps[:, None] - 1 - steps)
+        return np.asarray(self.all_ages[:-1])
+
+    @cached_property
+    def all_ages(self) -> IntArray:
+        """The same before each step and now, (t+1, t)."""
+        return ages_before(len(self))
 
     @cached_property
     def final_ages(self) -> IntArray:
         """The ages of all steps now, (t,)."""
-        return np.arange(len(self))[::-1]
+        return np.asarray(self.all_ages[-1])
 
     @cached_property
     def single(self) -> SingleFeatures:
         """What single features say."""
-        return SingleFeatures(self.spaces.standard, self.examples, self.labels, self.k)
+        return SingleFeatures(self.spaces, self.examples, self.labels, self.k)
 
     @cached_property
     def among(self) -> tuple[Products, Products]:
         """Products between what was shown, in either space."""
         given, relevant = self.spaces.both
-        return (
-            Products(given, self.examples, self.examples),
-            Products(relevant, self.examples, self.examples),
-        )
+        return Products(given, self.examples), Products(relevant, self.examples)
 
     @cached_property
-    def across(self) -> tuple[Products, Products]:
-        """Products of every example with what was shown, in either space."""
+    def shown_points(self) -> tuple[FloatArray, FloatArray]:
+        """What was shown, as points (t, q) of either space."""
         given, relevant = self.spaces.both
-        everything = slice(None)
-        return (
-            Products(given, everything, self.examples),
-            Products(relevant, everything, self.examples),
-        )
+        return given.points[self.examples], relevant.points[self.examples]
 
 
 @dataclass(frozen=True)
 class Products:
-    """Inner products and distances of some examples with those that were shown, each when first asked for."""
+    """Inner products and distances between the examples that were shown, (t, t), each when first asked for."""
 
     space: Space
-    rows: IntArray | slice
     shown: IntArray
 
     @cached_property
     def plain(self) -> FloatArray:
-        return self.space.products(self.rows, self.shown)
+        return self.space.products(self.shown, self.shown)
 
     @cached_property
     def centred(self) -> FloatArray:
-        return self.space.centred(self.plain, self.rows, self.shown)
+        return self.space.centred(self.plain, self.shown, self.shown)
 
     @cached_property
     def distances(self) -> FloatArray:
-        return self.space.distances(self.centred, self.rows, self.shown)
+        return self.space.distances(self.shown, self.shown)
 
 
 class Followed(ABC):
@@ -175,14 +168,14 @@ class Followed(ABC):
 
     @abstractmethod
     def beliefs(self, models: IntArray) -> FloatArray:
-        """The logits of every example now, shape (len(models), n, k)."""
+        """The logits of every example now, shape (len(models), k, n)."""
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
         """By how much showing each example raises the agreement with the labels of the pool, (len(models), n).
 
         `beliefs` are the logits of these models. A learner who learns nothing gains nothing.
         """
-        return np.zeros(beliefs.shape[:2])
+        return np.zeros((models.size, beliefs.shape[-1]))
 
 
 class Family(ABC):
@@ -201,38 +194,49 @@ class Family(ABC):
     leans: ClassVar[bool] = True
 
     @classmethod
+    @cache
     def style_arrays(cls) -> StyleArrays:
         """The styles as arrays."""
-        return _style_arrays(cls.styles)
+        firmness, which = np.unique([style.firmness for style in cls.styles], return_inverse=True)
+        weights = np.array([style.weight for style in cls.styles])
+        guesses = np.array([style.guess for style in cls.styles])
+        return StyleArrays(firmness, which, guesses, weights / weights.sum())
 
     @abstractmethod
     def follow(self, seen: Seen) -> Followed:
         """Run the models of the family over a history."""
 
 
-def softmax(logits: FloatArray) -> FloatArray:
-    """Probabilities over the last axis; of two classes by their difference, which takes half the time."""
-    if logits.shape[-1] == 2:
+def combined(*axes: Sequence[float]) -> tuple[NDArray[Any], ...]:
+    """Every combination of settings, the last changing fastest: one array of each setting."""
+    return tuple(np.array(setting) for setting in zip(*product(*axes), strict=True))
+
+
+def softmax(logits: FloatArray, axis: int = -1) -> FloatArray:
+    """Probabilities over an axis; of two classes by their difference, which takes half the time."""
+    if logits.shape[axis] == 2:
         chances = np.empty(logits.shape)
-        lean = np.tanh((logits[..., 1] - logits[..., 0]) / 2)
-        np.add(1, lean, out=chances[..., 1])
-        np.subtract(1, lean, out=chances[..., 0])
-        chances *= 0.5
+        along: tuple[slice | int, ...] = (slice(None),) * (axis % logits.ndim)
+        first, second = (*along, 0), (*along, 1)
+        expit(logits[second] - logits[first], out=chances[second])
+        np.subtract(1, chances[second], out=chances[first])
         return chances
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    powers /= powers.sum(axis=-1, keepdims=True)
+    powers = np.exp(logits - logits.max(axis=axis, keepdims=True))
+    powers /= powers.sum(axis=axis, keepdims=True)
     return np.asarray(powers)
 
 
 def over_classes(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Σ_c first·second over the last axis: few long sums, where a product of rows would be many short ones."""
-    total = first[..., 0] * second[..., 0]
-    for c in range(1, first.shape[-1]):
-        total += first[..., c] * second[..., c]
+    """Σ_c first·second of arrays (…, k, n), of which the second may have fewer axes; (…, n)."""
+    total = first[..., 0, :] * second[..., 0, :]
+    for c in range(1, first.shape[-2]):
+        total += first[..., c, :] * second[..., c, :]
     return np.asarray(total)
 
 
-def faded(ages: IntArray, decays: FloatArray) -> FloatArray:
-    """What is left of each memory at its age, shape (len(decays), …); nothing of those to come."""
-    left = decays.reshape(-1, *(1,) * ages.ndim) ** np.maximum(ages, 0)
-    return np.where(ages >= 0, left, 0.0)
+def own_class(values: FloatArray, labels: IntArray) -> FloatArray:
+    """Of values (…, k, n) or (…, k, 1) those of the class of each example, (…, n)."""
+    chosen = values[..., 0, :]
+    for c in range(1, values.shape[-2]):
+        chosen = np.where(labels == c, values[..., c, :], chosen)
+    return np.asarray(chosen)

@@ -15,11 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..classes import one_hot
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..learners.paper import LearningRate
 from .agreement import Agreement
 from .base import GIVEN, RELEVANT, Family, Followed, Seen, over_classes, softmax
+from .fading import ages_before, faded
 
 # Learning rates η₀ where examples have the length 1, and factors of the study's own.
 RATES = (0.2, 0.6, 2.0, 6.0, 20.0)
@@ -83,8 +83,16 @@ class FollowedConcepts(Followed):
 
     def beliefs(self, models: IntArray) -> FloatArray:
         reached = self.reach[models][:, :, None] * self.taught[models]
-        products = [self.seen.across[place].plain for place in self.grid.places[models]]
-        return np.stack([one @ many for one, many in zip(products, reached, strict=True)])
+        believed = np.empty((models.size, self.seen.k, self.seen.pool.n))
+        for place, own in self._by_place(models):
+            concepts = reached[own].swapaxes(1, 2) @ self.seen.shown_points[place]
+            believed[own] = self.seen.spaces.both[place].along(concepts)
+        return believed
+
+    def _by_place(self, models: IntArray) -> list[tuple[int, BoolArray]]:
+        """Which of the models look where, of the places where some do."""
+        places = self.grid.places[models]
+        return [(place, own) for place in (GIVEN, RELEVANT) if (own := places == place).any()]
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
         """With ρ = ½η_t, the lesson moves the concept from U = W − ρβV to U + ρ λ_x xᵀ.
@@ -93,36 +101,30 @@ class FollowedConcepts(Followed):
         squares ⟨UM, U⟩ + 2ρ λ_xᵀUMx + ρ²‖λ_x‖²xᵀMx: exact for steps of any length.
         """
         seen, rho = self.seen, self.next_rates(models)[:, None]
-        lessons = one_hot(seen.pool.labels, seen.k) - softmax(beliefs)
-        places = self.grid.places[models]
+        lessons = seen.pool.truth - softmax(beliefs, axis=1)
         along, now = self._carried(models)
-        pulls = np.stack([seen.spaces.pulls[place] for place in places])
-        squares = np.stack([seen.spaces.both[place].mean_squared_products for place in places])
-        own = over_classes(lessons, lessons) * squares
+        places = self.grid.places[models]
+        own = over_classes(lessons, lessons) * seen.spaces.mean_squared_products[places]
         return now.rises(
-            rho * over_classes(lessons, pulls),
+            rho * over_classes(lessons, seen.spaces.pulls[places]),
             2 * rho * over_classes(lessons, along) + rho**2 * own,
         )
 
     def _carried(self, models: IntArray) -> tuple[FloatArray, Agreement]:
-        """UMx of every example, (len(models), n, k), and the agreement of U, where the momentum alone leads."""
+        """UMx of every example, (len(models), k, n), and the agreement of U, where the momentum alone leads."""
         seen, n, k = self.seen, self.seen.pool.n, self.seen.k
         carried = (self.next_rates(models) * self.grid.betas[models])[:, None] * self.decay[models]
         kept = (self.reach[models] + carried)[:, :, None] * self.taught[models]
-        along = np.empty((models.size, n, k))
+        along = np.empty((models.size, k, n))
         products, squares = np.empty((2, models.size))
-        for place, space in enumerate(seen.spaces.both):
-            own = self.grid.places[models] == place
-            if own.any():
-                concepts = kept[own].swapaxes(1, 2) @ space.points[seen.examples]
-                moved = concepts @ space.moments
-                along[own] = (space.points @ moved.reshape(-1, moved.shape[-1]).T).reshape(
-                    n, -1, k
-                ).swapaxes(0, 1) / space.square
-                products[own] = np.einsum(
-                    "mtk,tk->m", kept[own], seen.spaces.pulls[place][seen.examples]
-                )
-                squares[own] = np.einsum("mkq,mkq->m", moved, concepts) / space.square
+        for place, own in self._by_place(models):
+            space = seen.spaces.both[place]
+            concepts = kept[own].swapaxes(1, 2) @ seen.shown_points[place]
+            moved = concepts @ space.moments
+            along[own] = space.along(moved)
+            pulls = seen.spaces.pulls[place][:, seen.examples]
+            products[own] = np.einsum("mtk,kt->m", kept[own], pulls)
+            squares[own] = np.einsum("mkq,mkq->m", moved, concepts) / space.square
         return along, Agreement(products, squares, k)
 
     def next_rates(self, models: IntArray) -> FloatArray:
@@ -149,22 +151,21 @@ def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
     """Run learners of any rates and decays over a history."""
     decay, reach = unrolled(grid, seen.learning_rate, len(seen))
     products = np.stack([one.plain for one in seen.among])
-    links = reach[:, :-1] * products[grid.places]
-    logits, taught = np.zeros((2, grid.rates.size, len(seen), seen.k))
+    # How far each lesson moves the logits before each step, lessons first, (t, t, 1, m).
+    links = (reach[:, :-1] * products[grid.places]).transpose(2, 1, 0)[:, :, None].copy()
+    logits, taught = np.zeros((2, len(seen), seen.k, grid.rates.size))
     for step, truth in enumerate(seen.truth):
-        believed = np.vecmat(links[:, step, :step], taught[:, :step])
-        logits[:, step] = believed
-        np.subtract(truth, softmax(believed), out=taught[:, step])
+        lesson = np.subtract(truth[:, None], softmax(logits[step], axis=0), out=taught[step])
+        logits[step + 1 :] += links[step, step + 1 :] * lesson
+    logits, taught = logits.transpose(2, 0, 1), taught.transpose(2, 0, 1)
     return FollowedConcepts(seen, grid, logits, taught, reach[:, -1], decay)
 
 
 def unrolled(grid: Grid, schedule: LearningRate, t: int) -> tuple[FloatArray, FloatArray]:
     """β^{t−1−r} (m, t), and Γ (m, t+1, t): how far lesson r reaches into W before each step."""
-    steps = np.arange(t)
-    ages = steps[:, None] - steps
     halves = np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)
     betas, which = np.unique(grid.betas, return_inverse=True)
-    powers = np.where(ages >= 0, betas[:, None, None] ** np.maximum(ages, 0), 0.0)
+    powers = faded(ages_before(t)[1:], betas)
     reach = np.zeros((betas.size, t + 1, t))
     np.cumsum(powers * halves[:, None], axis=1, out=reach[:, 1:])
     decay = powers[:, -1] if t else np.zeros((betas.size, 0))

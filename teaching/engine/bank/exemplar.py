@@ -7,21 +7,22 @@ logits are log(votes + b/k): the background b is what speaks where nothing simil
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from ..arrays import FloatArray, IntArray
-from ..classes import one_hot
+from ..arrays import FloatArray, IntArray, SparseArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, faded
+from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined
+from .fading import faded
 
-# ℓ in units of the mean squared distance, δ, and b.
+# ℓ in units of the mean squared distance, each a whole number of times as wide as those before; δ; and b.
 WIDTHS = (0.02, 0.1, 0.4)
 DECAYS = (0.9, 1.0)
 BACKGROUNDS = (0.03, 0.3)
+GRID = combined([GIVEN, RELEVANT], WIDTHS, DECAYS, BACKGROUNDS)
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,13 @@ class FollowedExemplars(Followed):
     logits: FloatArray
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        return np.stack([self._belief(model) for model in models])
-
-    def _belief(self, model: int) -> FloatArray:
-        distances = self.seen.across[self.places[model]].distances
-        similar = np.exp(distances * (-1 / self.widths[model]))
-        left = faded(self.seen.final_ages, self.decays[model : model + 1])[0]
-        votes = similar @ (left[:, None] * self.seen.truth)
-        return np.asarray(np.log(votes + self.backgrounds[model] / self.seen.k))
+        left = faded(self.seen.final_ages, self.decays[models])
+        votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
+        for place in np.unique(self.places[models]):
+            own = np.flatnonzero(self.places[models] == place)
+            distances = self.seen.spaces.both[place].distances(self.seen.examples, slice(None))
+            votes[own] = votes_of(self.seen, distances, self.widths[models[own]], left[own])
+        return logits_of(votes, self.backgrounds[models])
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
         return neighbour_gains(self.seen, beliefs, self.decays[models], self.backgrounds[models])
@@ -57,13 +57,45 @@ class Exemplar(Family):
     weight: ClassVar[float] = 2.0
 
     def follow(self, seen: Seen) -> FollowedExemplars:
-        grid = np.meshgrid([GIVEN, RELEVANT], WIDTHS, DECAYS, BACKGROUNDS, indexing="ij")
-        places, widths, decays, backgrounds = (axis.ravel() for axis in grid)
+        places, widths, decays, backgrounds = GRID
         distances = np.stack([one.distances for one in seen.among])
-        similar = np.exp(distances[:, None] / -np.array(WIDTHS)[:, None, None])
+        similar = np.stack(all_similarities(distances), axis=1)
         votes = (similar[:, :, None] * faded(seen.ages, np.array(DECAYS))) @ seen.truth
         logits = with_background(votes, seen.k)
         return FollowedExemplars(seen, places, widths, decays, backgrounds, logits)
+
+
+def similarities(distances: FloatArray, widths: Iterable[float]) -> dict[float, FloatArray]:
+    """exp(−distance/ℓ) for some widths: powers of that of the widest, which take less time than exponentials."""
+    widest, *narrower = sorted(set(widths), reverse=True)
+    first = np.exp(distances * (-1 / widest))
+    return {widest: first} | {one: powered(first, round(widest / one)) for one in narrower}
+
+
+def all_similarities(distances: FloatArray) -> list[FloatArray]:
+    """The same for every width, in their order."""
+    similar = similarities(distances, WIDTHS)
+    return [similar[width] for width in WIDTHS]
+
+
+def powered(values: FloatArray, times: int) -> FloatArray:
+    """values to a whole power from 1, by squaring."""
+    if times == 1:
+        return values
+    half = powered(values, times // 2)
+    return half * half * values if times % 2 else half * half
+
+
+def votes_of(seen: Seen, distances: FloatArray, widths: FloatArray, left: FloatArray) -> FloatArray:
+    """The votes of memories at distances (t, n), of which (m, t) is left, for learners of widths (m,); (m, k, n)."""
+    similar = similarities(distances, widths.tolist())
+    weights = left[:, None] * seen.truth.T
+    return np.stack([one @ similar[width] for one, width in zip(weights, widths, strict=True)])
+
+
+def logits_of(votes: FloatArray, backgrounds: FloatArray) -> FloatArray:
+    """log(votes + b/k) of votes (m, k, n) and backgrounds (m,)."""
+    return np.asarray(np.log(votes + backgrounds[:, None, None] / votes.shape[1]))
 
 
 def with_background(votes: FloatArray, k: int) -> FloatArray:
@@ -85,17 +117,17 @@ def neighbour_gains(
     kept = decays[:, None, None]
     left = np.exp(beliefs) * kept + (1 - kept) * backgrounds[:, None, None] / seen.k
     logits, rises = np.log(left), np.log1p(1 / left)
+    centred = logits - logits.mean(axis=1, keepdims=True)
     truth = seen.spaces.truth
-    centred = logits - logits.mean(axis=-1, keepdims=True)
-    graph = seen.pool.affinity
-    products = _reached(seen, graph, truth * rises)
-    crossed = _reached(seen, graph, centred * rises)
-    squares = _reached(seen, graph.power(2), rises**2)
+    links, squared_links = seen.pool.links_by_class
+    reached = _reached(links, np.concatenate([truth * rises, centred * rises]))
+    products, crossed = np.split(reached, 2)
+    squares = _reached(squared_links, rises**2)
     now = Agreement.of(logits, truth)
     return now.rises(products, 2 * crossed + (1 - 1 / seen.k) * squares)
 
 
-def _reached(seen: Seen, graph: sparse.csr_array, values: FloatArray) -> FloatArray:
-    """What a memory of each example reaches of values (m, n, k) of its class, by similarity, as a mean (m, n)."""
-    reached = np.stack([one + graph @ one for one in values])
-    return np.asarray((reached * one_hot(seen.pool.labels, seen.k)).sum(axis=-1) / seen.pool.n)
+def _reached(links: SparseArray, values: FloatArray) -> FloatArray:
+    """What a memory of each example reaches of values (m, k, n) of its class, by similarity, as a mean (m, n)."""
+    flat = np.ascontiguousarray(values.reshape(len(values), -1).T)
+    return np.asarray((links @ flat).T / values.shape[-1])

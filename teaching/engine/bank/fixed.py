@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
 from .base import AS_EXPECTED, Family, Followed, Seen, Style
+from .fading import faded
 
 # How fast it is forgotten which answers were given, and how often the last one is given again.
 DECAYS = (1.0, 0.8)
@@ -27,8 +28,7 @@ class FollowedHabits(Followed):
     logits: FloatArray
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        now = self.now[models]
-        return np.repeat(now[:, None], self.n, axis=1)
+        return np.repeat(self.now[models][:, :, None], self.n, axis=2)
 
 
 class Habit(Family):
@@ -42,18 +42,15 @@ class Habit(Family):
 
     def follow(self, seen: Seen) -> FollowedHabits:
         said = one_hot(seen.answers, seen.k)
-        rows = [self._preferred(said, decay) for decay in DECAYS]
-        rows += [self._again(said), self._again(seen.truth)]
-        chances = np.log(np.stack(rows))
+        again = np.stack([self._again(said), self._again(seen.truth)])
+        chances = np.log(np.concatenate([self._preferred(said, seen.all_ages), again]))
         return FollowedHabits(seen.pool.n, chances[:, -1], chances[:, :-1])
 
     @staticmethod
-    def _preferred(said: FloatArray, decay: float) -> FloatArray:
-        """Each class as often as before, each said once to begin with; before each step and now, (t+1, k)."""
-        t = len(said)
-        ages = np.arange(t + 1)[:, None] - 1 - np.arange(t)
-        counts = 1 + np.where(ages >= 0, decay ** np.maximum(ages, 0), 0.0) @ said
-        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
+    def _preferred(said: FloatArray, ages: IntArray) -> FloatArray:
+        """Each class as often as before, each said once to begin with; before each step and now, (2, t+1, k)."""
+        counts = 1 + faded(ages, np.array(DECAYS)) @ said
+        return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
     @staticmethod
     def _again(said: FloatArray) -> FloatArray:
@@ -72,7 +69,7 @@ class FollowedKnowledge(Followed):
     logits: FloatArray
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        return self.sharpness[models][:, None, None] * self.seen.spaces.relevant.points
+        return self.sharpness[models][:, None, None] * self.seen.spaces.relevant.points.T
 
 
 class Knowledge(Family):

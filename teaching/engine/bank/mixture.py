@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -31,44 +31,73 @@ class Member:
 
     family: Family
     followed: Followed
-    styles: StyleArrays
-    chances: FloatArray
-    """P of all classes before each answer, at each firmness, guesses left out; (f, m, t, k)"""
+    seen: Seen
 
-    @classmethod
-    def follow(cls, family: Family, seen: Seen) -> Member:
-        followed, styles = family.follow(seen), family.style_arrays()
-        lean = seen.leaning[:-1] if family.leans else 0.0
-        scaled = styles.firmness[:, None, None, None] * followed.logits
-        return cls(family, followed, styles, softmax(scaled + lean))
+    @property
+    def styles(self) -> StyleArrays:
+        return self.family.style_arrays()
 
     @property
     def shape(self) -> tuple[int, int]:
         """How many models, and how many styles."""
-        return self.chances.shape[1], self.styles.guesses.size
+        return len(self.followed.logits), self.styles.guesses.size
 
-    def prior(self) -> FloatArray:
-        """The weight of every model and style at first, (m·s,), in proportion to other families'."""
-        shares = np.outer(self.followed.first_shares, self.styles.shares)
-        return np.asarray(self.family.weight * shares.ravel())
-
-    def likelihoods(self, answers: IntArray, k: int) -> FloatArray:
-        """The chance of each answer by model and style, one after the other, (m·s, t)."""
-        said = np.zeros(self.chances.shape[:-1])
-        for c in range(k):
-            said[:, :, answers == c] = self.chances[:, :, answers == c, c]
-        guesses = self.styles.guesses[:, None]
-        chances = guesses / k + (1 - guesses) * said[self.styles.which].swapaxes(0, 1)
-        return np.asarray(chances.reshape(math.prod(self.shape), answers.size))
+    def chances(self) -> FloatArray:
+        """P of all classes before each answer, at each firmness, guesses left out; (f, m, t, k)."""
+        lean = self.seen.leaning[:-1] if self.family.leans else 0.0
+        return softmax(self.styles.firmness[:, None, None, None] * self.followed.logits + lean)
 
     def expected(self, weights: FloatArray, k: int) -> FloatArray:
         """Σ weight·P before each answer, (t, k), for weights (m, s, t)."""
         guesses, which = self.styles.guesses, self.styles.which
         total = np.repeat(np.einsum("mst,s->t", weights, guesses)[:, None] / k, k, axis=1)
-        for place, chances in enumerate(self.chances):
+        for place, chances in enumerate(self.chances()):
             share = np.einsum("mst,s->mt", weights[:, which == place], 1 - guesses[which == place])
             total += np.einsum("mt,mtk->tk", share, chances)
         return total
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything stands when all families are one: of r rows, each a model at a firmness, the model, the
+    firmness and whether it leans; of M members, each a model in a style, the model, the row, the guessing and the
+    first weight, but for the share of the model in its family.
+    """
+
+    models: IntArray
+    firmness: FloatArray
+    leans: FloatArray
+    owners: IntArray
+    rows: IntArray
+    guesses: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    @cache
+    def of(cls, families: tuple[Family, ...], counts: tuple[int, ...]) -> Layout:
+        """For so many models of each family."""
+        parts, models, rows = [], 0, 0
+        for family, count in zip(families, counts, strict=True):
+            parts.append(cls._part(family, models + np.arange(count), rows))
+            models, rows = models + count, rows + parts[-1][0].size
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    @staticmethod
+    def _part(
+        family: Family, models: IntArray, first_row: int
+    ) -> tuple[FloatArray | IntArray, ...]:
+        styles = family.style_arrays()
+        rows = first_row + np.arange(models.size * styles.firmness.size)
+        at = rows.reshape(models.size, -1)[:, styles.which]
+        return (
+            np.repeat(models, styles.firmness.size),
+            np.tile(styles.firmness, models.size),
+            np.full(rows.size, float(family.leans)),
+            np.repeat(models, styles.which.size),
+            at.ravel(),
+            np.tile(styles.guesses, models.size),
+            np.tile(family.weight * styles.shares, models.size),
+        )
 
 
 @dataclass(frozen=True)
@@ -81,13 +110,17 @@ class Mixture:
 
     @classmethod
     def follow(cls, seen: Seen, families: Sequence[Family]) -> Mixture:
-        return cls.of_members(seen, tuple(Member.follow(family, seen) for family in families))
+        members = (Member(family, family.follow(seen), seen) for family in families)
+        return cls.of_members(seen, tuple(members))
 
     @classmethod
     def of_members(cls, seen: Seen, members: tuple[Member, ...]) -> Mixture:
-        said = np.concatenate([m.likelihoods(seen.answers, seen.k) for m in members])
-        first = np.concatenate([member.prior() for member in members])
-        return cls(seen, members, weighed(first / first.sum(), said))
+        families = tuple(member.family for member in members)
+        layout = Layout.of(families, tuple(member.shape[0] for member in members))
+        shares = np.concatenate([member.followed.first_shares for member in members])
+        first = layout.weights * shares[layout.owners]
+        logits = np.concatenate([member.followed.logits for member in members])
+        return cls(seen, members, weighed(first / first.sum(), likelihoods(seen, logits, layout)))
 
     @cached_property
     def parts(self) -> list[FloatArray]:
@@ -128,13 +161,25 @@ class Mixture:
         ]
 
 
+def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:
+    """The chance of each answer by every member, (t, M), from the logits of all models (m, t, k)."""
+    steps, answers, k = np.arange(len(seen)), seen.answers, seen.k
+    # P(said) = 1/Σ_c exp(z_c − z_said): where exp is infinite, nothing but a guess explains the answer.
+    short = logits.transpose(2, 1, 0) - logits[:, steps, answers].T
+    leaning = seen.leaning[:-1].T - seen.leaning[steps, answers]
+    ratios = short[:, :, layout.models] * layout.firmness + leaning[:, :, None] * layout.leans
+    with np.errstate(over="ignore"):
+        said = 1 / np.exp(ratios, out=ratios).sum(axis=0)
+    return np.asarray(layout.guesses / k + (1 - layout.guesses) * said[:, layout.rows])
+
+
 def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
-    """Weights before each answer and after the last, (M, t+1), from the first (M,) and likelihoods (M, t)."""
-    t = likelihoods.shape[1]
-    weights = np.empty((t + 1, first.size))
-    weights[0] = now = first
-    for step, chances in enumerate(np.ascontiguousarray(likelihoods.T)):
-        now = now * chances
-        now = now * ((1 - CHANGE) / now.sum()) + CHANGE * first
-        weights[step + 1] = now
+    """Weights before each answer and after the last, (M, t+1), from the first (M,) and likelihoods (t, M)."""
+    weights = np.empty((len(likelihoods) + 1, first.size))
+    weights[0] = first
+    back = CHANGE * first
+    for step, chances in enumerate(likelihoods):
+        now = np.multiply(weights[step], chances, out=weights[step + 1])
+        now *= (1 - CHANGE) / now.sum()
+        now += back
     return weights.T

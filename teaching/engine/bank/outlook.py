@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import FloatArray, IntArray
-from .base import softmax
-from .mixture import Mixture
+from .base import Seen, softmax
+from .mixture import Member, Mixture
 
 # A Gaussian lies within this many standard deviations nine times out of ten.
 NINE_IN_TEN = 1.6449
@@ -30,8 +31,8 @@ class Outlook:
     def of(cls, mixture: Mixture) -> Outlook:
         parts = [_Part.of(mixture, place, models) for place, models in mixture.leading()]
         total = sum(part.weight for part in parts)
-        mean = np.asarray(sum(part.mean for part in parts) / total)
-        squares = np.asarray(sum(part.squares for part in parts) / total)
+        mean = np.ascontiguousarray(np.transpose(sum(part.mean for part in parts)) / total)
+        squares = np.ascontiguousarray(np.transpose(sum(part.squares for part in parts)) / total)
         spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
         counted = sum(part.counted for part in parts)
         return cls(mean, spread, np.asarray(sum(part.gains for part in parts) / counted))
@@ -61,20 +62,42 @@ class _Part:
         everyone = mixture.parts[place][:, :, -1]
         weights = everyone[models] * (everyone.sum() / everyone[models].sum())
         beliefs = member.followed.beliefs(models)
-        lean = seen.leaning[-1] if member.family.leans else 0.0
-        mean = np.zeros(beliefs.shape[1:])
-        squares = np.zeros_like(mean)
-        for at, firmness in enumerate(styles.firmness):
-            chances = softmax(firmness * beliefs + lean)
-            own = styles.which == at
-            even, kept = styles.guesses[own] / seen.k, 1 - styles.guesses[own]
-            # Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)², expanded so that each is one sum over the models.
-            once, twice = weights[:, own] @ kept, weights[:, own] @ kept**2
-            mean += np.tensordot(once, chances, axes=1) + (weights[:, own] @ even).sum()
-            squares += np.tensordot(twice, chances**2, axes=1)
-            squares += np.tensordot(weights[:, own] @ (2 * even * kept), chances, axes=1)
-            squares += (weights[:, own] @ even**2).sum()
+        mean, squares = _moments(seen, member, weights, beliefs)
         heeding = weights @ (1 - styles.guesses)
         gains = heeding @ member.followed.gains(models, beliefs)
         weight, assumed = float(weights.sum()), member.family.assumed
         return cls(weight, assumed * weight, mean, squares, assumed * gains)
+
+
+def _moments(
+    seen: Seen, member: Member, weights: FloatArray, beliefs: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)² over models and styles, (k, n), for beliefs (m, k, n).
+
+    Expanded in P, so that each is one sum over the models at every firmness.
+    """
+    styles, k = member.styles, seen.k
+    chances = _chances(seen, member, beliefs)
+    even, kept = styles.guesses / k, 1 - styles.guesses
+    is_at = styles.which == np.arange(styles.firmness.size)[:, None]
+    once, twice, crossed = (is_at * each @ weights.T for each in (kept, kept**2, 2 * even * kept))
+    flat = chances.reshape(once.size, -1)
+    mean = once.ravel() @ flat + (weights @ even).sum()
+    squares = crossed.ravel() @ flat + (weights @ even**2).sum()
+    squares += twice.ravel() @ np.square(flat, out=flat)
+    if k == 2:
+        # The other class has all that is left.
+        total = weights.sum()
+        return np.stack([total - mean, mean]), np.stack([total - 2 * mean + squares, squares])
+    return mean.reshape(k, -1), squares.reshape(k, -1)
+
+
+def _chances(seen: Seen, member: Member, beliefs: FloatArray) -> FloatArray:
+    """P at each firmness without guesses, (f, m, k, n); of two classes that of class 1 alone, (f, m, n)."""
+    lean = seen.leaning[-1] if member.family.leans else np.zeros(seen.k)
+    if seen.k == 2:
+        apart = (beliefs[:, 1] - beliefs[:, 0]) * member.styles.firmness[:, None, None]
+        apart += lean[1] - lean[0]
+        return np.asarray(expit(apart, out=apart))
+    firm = member.styles.firmness[:, None, None, None] * beliefs
+    return softmax(firm + lean[:, None], axis=2)

@@ -12,14 +12,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..classes import of_class
+from ..arrays import BoolArray, FloatArray, IntArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen
+from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, own_class
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
 SHARPNESS = (1.0, 4.0, 16.0)
+GRID = combined([GIVEN, RELEVANT], range(len(LEAST_STEPS)), SHARPNESS)
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,14 @@ class FollowedPrototypes(Followed):
     steps: FloatArray
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        return np.stack([self._belief(model) for model in models])
-
-    def _belief(self, model: int) -> FloatArray:
-        place, coefficients = self.places[model], self.coefficients[self.which[model]]
-        along = self.seen.across[place].centred @ coefficients.T
-        squares = np.vecdot(coefficients @ self.seen.among[place].centred, coefficients)
-        return np.asarray(self.sharpness[model] * (2 * along - squares))
+        believed = np.empty((models.size, self.seen.k, self.seen.pool.n))
+        for place, own in self._by_place(models):
+            prototypes = self._prototypes(place, models[own])
+            space, sharpness = self.seen.spaces.both[place], self.sharpness[models[own]]
+            near = 2 * space.centred_along(prototypes)
+            near -= (np.vecdot(prototypes, prototypes) / space.spread)[:, :, None]
+            believed[own] = sharpness[:, None, None] * near
+        return believed
 
     def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
         """Moving μ by a of the way to x adds D_j = s·a(2(x − μ)ᵀ(x_j − μ) − a‖x − μ‖²) to the nearness of x_j.
@@ -53,58 +54,70 @@ class FollowedPrototypes(Followed):
         its squares. All of these are moments of the pool: exact for steps of any length.
         """
         now = Agreement.of(beliefs, self.seen.spaces.truth)
-        added = [self._added(model) for model in models]
-        products, squares = (np.stack(part) for part in zip(*added, strict=True))
+        products, squares = np.empty((2, models.size, self.seen.pool.n))
+        for place, own in self._by_place(models):
+            products[own], squares[own] = self._added(place, models[own], beliefs[own])
         return now.rises(products, squares)
 
-    def _added(self, model: int) -> tuple[FloatArray, FloatArray]:
-        """What showing each example adds to the products and the squares of one model's agreement, (n,) each."""
-        seen, place, labels = self.seen, self.places[model], self.seen.pool.labels
-        s, a = self.sharpness[model], self.steps[self.which[model]][labels]
-        near = self._nearness(model)
+    def _by_place(self, models: IntArray) -> list[tuple[int, BoolArray]]:
+        """Which of the models look where, of the places where some do."""
+        places = self.places[models]
+        return [(place, own) for place in (GIVEN, RELEVANT) if (own := places == place).any()]
+
+    def _prototypes(self, place: int, models: IntArray) -> FloatArray:
+        """Prototypes from the centre of the pool, (len(models), k, q)."""
+        shown = self.seen.shown_points[place] - self.seen.spaces.both[place].centre
+        return np.asarray(self.coefficients[self.which[models]] @ shown)
+
+    def _added(
+        self, place: int, models: IntArray, beliefs: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What showing each example adds to the products and the squares of the agreements, (len(models), n) each."""
+        seen, labels = self.seen, self.seen.pool.labels
+        s, which = self.sharpness[models][:, None], self.which[models]
+        a, near = self.steps[which][:, labels], self._nearness(place, models, beliefs)
         pulls = seen.spaces.centred_pulls[place]
         # (x − μ)ᵀ mean_j t_jx_j, of the class of x.
-        pulled = pulls - np.vecdot(near.coefficients, pulls[seen.examples].T)
-        means = seen.spaces.truth.mean(axis=0)[labels]
-        products = 2 * of_class(pulled, labels) - means * (2 * near.beyond + a * near.apart)
-        lengths = (near.lengths.mean() - near.lengths)[labels]
-        crossed = 4 * near.turned - lengths * (2 * near.beyond + a * near.apart)
-        bend = 4 * near.squares + 4 * a * near.apart * near.beyond + (a * near.apart) ** 2
-        squares = 2 * s**2 * a * crossed + (1 - 1 / seen.k) * (s * a) ** 2 * bend
-        return s * a * products, squares
+        shifts = np.vecdot(self.coefficients[which], pulls[:, seen.examples])
+        pulled = own_class(pulls, labels) - shifts[:, labels]
+        means = seen.spaces.truth.mean(axis=1)[labels]
+        moved = 2 * near.beyond + a * near.apart
+        lengths = (near.lengths.mean(axis=1, keepdims=True) - near.lengths)[:, labels]
+        bend = 4 * near.squares + a * near.apart * (4 * near.beyond + a * near.apart)
+        squares = 2 * s**2 * a * (4 * near.turned - lengths * moved)
+        squares += (1 - 1 / seen.k) * (s * a) ** 2 * bend
+        return s * a * (2 * pulled - means * moved), squares
 
-    def _nearness(self, model: int) -> _Nearness:
-        seen, place, labels = self.seen, self.places[model], self.seen.pool.labels
-        space, coefficients = seen.spaces.both[place], self.coefficients[self.which[model]]
-        # Prototypes from the centre, and their products: μᵀμ, xᵀμ, μᵀCμ' and xᵀCμ, in units of the spread.
-        prototypes = coefficients @ (space.points[seen.examples] - space.centre)
+    def _nearness(self, place: int, models: IntArray, beliefs: FloatArray) -> _Nearness:
+        labels, space = self.seen.pool.labels, self.seen.spaces.both[place]
+        # The products of prototypes from the centre: μᵀμ, xᵀμ, μᵀCμ' and xᵀCμ, in units of the spread.
+        prototypes = self._prototypes(place, models)
         turned = prototypes @ space.centred_moments
         lengths = np.vecdot(prototypes, prototypes) / space.spread
-        along = of_class(seen.across[place].centred @ coefficients.T, labels)
-        among = turned @ prototypes.T / space.spread
-        across = (space.points @ turned.T - turned @ space.centre) / space.spread
-        from_mean = np.diag(among) - among.mean(axis=1)
-        own, beyond = of_class(across, labels), along - lengths[labels]
-        squares = space.centred_squared_products - 2 * own + np.diag(among)[labels]
+        # Logits are s(2xᵀμ − ‖μ‖²).
+        own_lengths, s = lengths[:, labels], self.sharpness[models][:, None]
+        along = (own_class(beliefs, labels) / s + own_lengths) / 2
+        among = turned @ prototypes.swapaxes(1, 2) / space.spread
+        selves = np.diagonal(among, axis1=1, axis2=2)
+        across = space.centred_along(turned)
+        own, beyond = own_class(across, labels), along - own_lengths
         return _Nearness(
-            coefficients=coefficients,
             lengths=lengths,
             beyond=beyond,
-            apart=np.maximum(space.squared_lengths - 2 * along + lengths[labels], 0.0),
-            turned=own - across.mean(axis=1) - from_mean[labels],
-            squares=squares + beyond**2,
+            apart=np.maximum(space.squared_lengths - 2 * along + own_lengths, 0.0),
+            turned=own - across.mean(axis=1) - (selves - among.mean(axis=2))[:, labels],
+            squares=space.centred_squared_products - 2 * own + selves[:, labels] + beyond**2,
         )
 
 
 @dataclass(frozen=True)
 class _Nearness:
-    """Of every example x and the prototype μ of its class, from the centre of the pool, (n,) each.
+    """Of m models, every example x and the prototype μ of its class, from the centre of the pool, (m, n) each.
 
     beyond: (x − μ)ᵀμ; apart: ‖x − μ‖²; turned: (x − μ)ᵀC(μ − mean of all prototypes), C the mean of x_jx_jᵀ; squares:
-    the mean of ((x − μ)ᵀ(x_j − μ))². `coefficients` (k, t) and `lengths` (k,) are those of the prototypes.
+    the mean of ((x − μ)ᵀ(x_j − μ))². `lengths` (m, k) are the ‖μ‖².
     """
 
-    coefficients: FloatArray
     lengths: FloatArray
     beyond: FloatArray
     apart: FloatArray
@@ -121,13 +134,14 @@ class Prototype(Family):
 
     def follow(self, seen: Seen) -> FollowedPrototypes:
         coefficients, steps = moved(seen)
-        among = np.stack([one.centred for one in seen.among])[:, None]
+        among = np.stack([one.centred for one in seen.among])
         before = coefficients[:, :-1]
-        squares = np.vecdot(before @ among[:, :, None], before)
-        near = 2 * np.vecdot(before, among[:, :, :, None]) - squares
+        # The products of each prototype with everything that was shown, (2, g, t, k, t).
+        flat = before.reshape(-1, len(seen)) if len(seen) else before[0, :, 0]
+        along = (flat @ among).reshape(len(among), *before.shape)
+        near = 2 * np.einsum("pgsks->pgsk", along) - np.vecdot(along, before)
         logits = near[:, :, None] * np.array(SHARPNESS)[:, None, None]
-        grid = np.meshgrid([GIVEN, RELEVANT], range(len(LEAST_STEPS)), SHARPNESS, indexing="ij")
-        places, which, sharpness = (axis.ravel() for axis in grid)
+        places, which, sharpness = GRID
         return FollowedPrototypes(
             seen=seen,
             places=places,
@@ -141,14 +155,13 @@ class Prototype(Family):
 
 def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
     """Coefficients of the prototypes before each step and now, (g, t+1, k, t), and their next steps (g, k)."""
-    g, t = len(LEAST_STEPS), len(seen)
-    least = np.array(LEAST_STEPS)
-    coefficients = np.zeros((g, t + 1, seen.k, t))
-    counts = np.ones(seen.k)
-    for s, label in enumerate(seen.labels):
-        counts[label] += 1
-        step = np.maximum(1 / counts[label], least)
-        coefficients[:, s + 1] = coefficients[:, s]
-        coefficients[:, s + 1, label] *= 1 - step[:, None]
-        coefficients[:, s + 1, label, s] = step
-    return coefficients, np.maximum(1 / (counts + 1), least[:, None])
+    least = np.array(LEAST_STEPS)[:, None]
+    counts = 2 + np.vstack([np.zeros((1, seen.k)), np.cumsum(seen.truth, axis=0)])
+    steps = np.maximum(1 / np.vecdot(counts[:-1], seen.truth), least)
+    # A lesson counts by its step, times what later lessons of its class have left of it, here as logs.
+    left = np.zeros((len(least), len(seen) + 1, seen.k))
+    np.cumsum(np.log1p(-steps)[:, :, None] * seen.truth, axis=1, out=left[:, 1:])
+    then = np.vecdot(left[:, 1:], seen.truth)
+    lasting = np.exp(np.minimum(left[:, :, seen.labels] - then[:, None], 0.0))
+    coefficients = np.where(seen.all_ages >= 0, steps[:, None] * lasting, 0.0)
+    return coefficients[:, :, None] * seen.truth.T, np.maximum(1 / counts[-1], least)

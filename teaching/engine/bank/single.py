@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
+from ..spaces import Spaces
+from .agreement import Agreement
+from .fading import ages_before, faded
 
 # How far a memory reaches along a feature, as a share of the mean squared distance; what is left of it
 # after a step; and what speaks where nothing is near.
@@ -21,12 +25,18 @@ VALIDITY_DECAY = 0.95
 
 @dataclass(frozen=True)
 class SingleFeatures:
-    """Standardised features (n, s) of the pool, and a history of examples (t,) with labels (t,) of k classes."""
+    """A history of examples (t,) with labels (t,) of k classes, by the standardised features (n, s) of the pool."""
 
-    standard: FloatArray
+    spaces: Spaces
     examples: IntArray
     labels: IntArray
     k: int
+    # What is known of a feature now, once it was asked for.
+    _found: dict[int, FloatArray] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def standard(self) -> FloatArray:
+        return self.spaces.standard
 
     @property
     def count(self) -> int:
@@ -35,32 +45,44 @@ class SingleFeatures:
     @cached_property
     def log_chances(self) -> FloatArray:
         """Of each class by each feature alone before each step, shape (s, t, k)."""
-        steps = np.arange(self.examples.size)
-        ages = steps[:, None] - 1 - steps
-        left = np.where(ages >= 0, DECAY ** np.maximum(ages, 0), 0.0)
         values = self.standard[self.examples].T
-        return self._spoken(values, np.arange(self.count), left)
+        apart = values[:, :, None] - values[:, None, :]
+        apart *= apart
+        apart *= -0.5 / WIDTH
+        [left] = faded(ages_before(self.examples.size)[:-1], np.array([DECAY]))
+        votes = (np.exp(apart, out=apart) * left) @ one_hot(self.labels, self.k)
+        return _log_chances(votes, axis=-1)
 
     def now(self, features: IntArray) -> FloatArray:
-        """The same of every example after the last step, for some features, shape (len(features), n, k)."""
-        left = np.power(DECAY, np.arange(self.examples.size, dtype=np.float64)[::-1])
-        return self._spoken(self.standard[:, features].T, features, left)
+        """The same of every example after the last step, for some features, shape (len(features), k, n)."""
+        return np.stack([self._by_feature(int(feature)) for feature in features])
 
-    def _spoken(self, values: FloatArray, features: IntArray, left: FloatArray) -> FloatArray:
-        """Log chances (s, …, k) at values (s, …) from what was shown, weighed by what is left of it."""
-        shown = self.standard[self.examples][:, features].T
-        apart = values[:, :, None] - shown[:, None, :]
-        votes = (np.exp(apart**2 / (-2 * WIDTH)) * left) @ one_hot(self.labels, self.k)
-        chances = votes + BACKGROUND / self.k
-        return np.asarray(np.log(chances / chances.sum(axis=-1, keepdims=True)))
+    def agreement(self, features: IntArray, firmness: float) -> FloatArray:
+        """Of those who go by one of some features, so firmly, with the labels of the pool, (len(features),)."""
+        moments = Agreement.of(self.now(features), self.spaces.truth)
+        return Agreement(firmness * moments.products, firmness**2 * moments.squares, self.k).now
+
+    def _by_feature(self, feature: int) -> FloatArray:
+        if feature not in self._found:
+            [left] = faded(ages_before(self.examples.size)[-1], np.array([DECAY]))
+            weights = left * one_hot(self.labels, self.k).T
+            shown = self.standard[self.examples, feature]
+            votes = self.spaces.lines[feature].sums(shown, weights, math.sqrt(2 * WIDTH))
+            self._found[feature] = _log_chances(votes, axis=0)
+        return self._found[feature]
 
     @cached_property
     def validity(self) -> FloatArray:
         """How well each feature has predicted the labels, before each step and now, shape (t+1, s)."""
         t = self.examples.size
         told = self.log_chances[:, np.arange(t), self.labels].T
-        ages = np.arange(t + 1)[:, None] - 1 - np.arange(t)
-        return np.asarray(np.where(ages >= 0, VALIDITY_DECAY ** np.maximum(ages, 0), 0.0) @ told)
+        [left] = faded(ages_before(t), np.array([VALIDITY_DECAY]))
+        return np.asarray(left @ told)
+
+
+def _log_chances(votes: FloatArray, axis: int) -> FloatArray:
+    chances = votes + BACKGROUND / votes.shape[axis]
+    return np.asarray(np.log(chances / chances.sum(axis=axis, keepdims=True)))
 
 
 def attention(validity: FloatArray, trust: FloatArray) -> FloatArray:

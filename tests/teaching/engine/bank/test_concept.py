@@ -34,7 +34,7 @@ def test_models_believe_what_their_learners_do(k):
             np.testing.assert_allclose(followed.logits[model, step], believed, atol=1e-9)
             learner.learn(points[example], int(seen.labels[step]))
         now = followed.beliefs(np.array([model]))[0]
-        np.testing.assert_allclose(now, points @ learner.concept.T, atol=1e-9)
+        np.testing.assert_allclose(now, learner.concept @ points.T, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -35,7 +35,7 @@ def test_models_answer_by_the_votes_of_their_memories(k):
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
         now = followed.beliefs(np.array([model]))[0]
         expected = [votes_at(seen, model, followed, one, shown, 8) for one in points]
-        np.testing.assert_allclose(now, expected, atol=1e-9)
+        np.testing.assert_allclose(now.T, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -49,7 +49,7 @@ def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k)
     similar = pool.affinity.toarray() + np.eye(pool.n)
     for place, model in enumerate(models):
         kept = followed.decays[model]
-        left = np.exp(beliefs[place]) * kept + (1 - kept) * followed.backgrounds[model] / k
+        left = np.exp(beliefs[place].T) * kept + (1 - kept) * followed.backgrounds[model] / k
         before = agreement(np.log(left), pool.labels)
         for x in range(pool.n):
             after = left.copy()
@@ -82,8 +82,8 @@ def test_attention_goes_to_the_features_that_predicted_the_labels(k):
             expected = np.log(total + followed.backgrounds[model] / k)
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
     now = followed.beliefs(np.arange(2))
-    assert now.shape == (2, seen.pool.n, k)
-    np.testing.assert_allclose(chances(now).sum(axis=-1), 1)
+    assert now.shape == (2, k, seen.pool.n)
+    np.testing.assert_allclose(chances(now.swapaxes(1, 2)).sum(axis=-1), 1)
 
 
 def attended(single, step, trust):

@@ -37,7 +37,7 @@ def test_it_is_never_worse_than_the_running_accuracy_by_more_than_its_prior(righ
 
 def test_nobody_is_ruled_out_for_good():
     likelihoods = np.array([[0.9] * 40 + [0.1] * 10, [0.1] * 40 + [0.9] * 10])
-    weights = weighed(np.array([0.5, 0.5]), likelihoods)
+    weights = weighed(np.array([0.5, 0.5]), likelihoods.T)
     assert weights[0, 40] > 0.98
     assert weights[1, -1] > 0.98
 
@@ -92,9 +92,8 @@ def test_a_pool_whose_classes_nothing_tells_apart_is_answered():
 def test_distances_are_in_units_of_the_mean_over_all_pairs():
     points = np.random.default_rng(0).normal(3, 2, (30, 4))
     space, rows = Space(points), np.arange(30)
-    centred = space.centred(space.products(rows, rows), rows, rows)
     squared = ((points[:, None] - points) ** 2).sum(axis=-1)
-    distances = space.distances(centred, rows, rows)
+    distances = space.distances(rows, rows)
     np.testing.assert_allclose(distances, squared / squared.mean(), atol=1e-12)
 
 

@@ -45,7 +45,7 @@ def test_models_take_the_nearest_prototype(k):
             mover.move(example, seen.labels[step])
         now = followed.beliefs(np.array([model]))[0]
         expected = followed.sharpness[model] * mover.near(slice(None))
-        np.testing.assert_allclose(now, expected, atol=1e-9)
+        np.testing.assert_allclose(now.T, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from teaching.engine.bank.rule import MOVES, Rule, firm
+from teaching.engine.bank.rule import MOVES, Rule, firm, likely
 from teaching.engine.bank.single import BACKGROUND, DECAY, WIDTH
 
 from .builders import agreement, chances, made
@@ -59,7 +59,7 @@ def test_a_feature_speaks_for_what_lies_near_along_it(k):
         for r, shown in enumerate(seen.examples):
             apart = single.standard[example, feature] - single.standard[shown, feature]
             total[seen.labels[r]] += DECAY ** (5 - r) * np.exp(-(apart**2) / (2 * WIDTH))
-        now = single.now(np.array([feature]))[0, example]
+        now = single.now(np.array([feature]))[0, :, example]
         np.testing.assert_allclose(now, np.log(total / total.sum()), atol=1e-12)
 
 
@@ -68,8 +68,10 @@ def test_a_learner_gains_from_what_its_feature_gets_wrong():
     followed = Rule().follow(seen)
     model = int(np.argmax([move == MOVES[1] for move in map(tuple, followed.moves)]))
     gains = followed.gains(np.array([model]), followed.beliefs(np.array([model])))[0]
-    features = followed._likely(followed.held[model] + followed.taken[model])
-    spoken = followed._chances(model, features)
+    weights = followed.held[[model]] + followed.taken[[model]]
+    features = np.flatnonzero(likely(weights)[0])
+    logs = seen.single.now(features).swapaxes(1, 2)
+    spoken = firm(logs, followed.firmness[model])
     right = spoken[:, np.arange(seen.pool.n), seen.pool.labels]
     held, taken = followed.held[model, features], followed.taken[model, features]
     held, taken = held / held.sum(), taken / taken.sum()
