@@ -23,6 +23,8 @@ from typing import Any
 
 import psycopg
 
+from tests.scratch import scratch_folder
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -140,7 +142,7 @@ class Site:
 @cache
 def prepared_folder() -> Path:
     """A data folder on SQLite, made once in this process: migrating and collecting static files take seconds."""
-    folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-"))
+    folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-", dir=scratch_folder()))
     atexit.register(remove_prepared_folder)
     Site(0, folder, "", clean_environment(folder)).python("manage.py", "prepare", "--no-demo")
     return folder
@@ -168,7 +170,7 @@ def running_site(
     database_url: str = "", processes: int = 2, threads: int = 16, **extra: str
 ) -> Iterator[Site]:
     """Prepares the data folder, starts gunicorn with the product's configuration, and stops it."""
-    with tempfile.TemporaryDirectory(prefix="jedi-site-") as folder:
+    with tempfile.TemporaryDirectory(prefix="jedi-site-", dir=scratch_folder()) as folder:
         port = free_port()
         environment = {
             **clean_environment(Path(folder)),
