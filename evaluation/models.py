@@ -28,6 +28,7 @@ class EvaluationItem(LabelTask):
         help_text="In an attention check, the number of the class that the worker is asked to choose.",
     )
 
+    CHAINED = (*LabelTask.CHAINED, "item", "instructed_label")
     NEEDED_BY_EVERY_STEP = (*LabelTask.NEEDED_BY_EVERY_STEP, "item", "instructed_label")
 
     objects = EvaluationItemQuerySet.as_manager()

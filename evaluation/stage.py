@@ -78,6 +78,9 @@ class EvaluationStage(LabelStage):
         this.take_answer(answer["label"], answer["response_ms"])
         return [this, *after]
 
+    def answered(self, plan: Items) -> EvaluationItem:
+        return plan[0]
+
     def record(self, participant: Participant, answer: Json, plan: Items) -> Taken:
         this, *after = plan
         this.save(update_fields=EvaluationItem.ANSWER_FIELDS)

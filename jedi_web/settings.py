@@ -31,6 +31,7 @@ JEDI_STAGES = [
 
 DEBUG = environment.flag("JEDI_DEBUG")
 SECRET_KEY = environment.secret_key(JEDI_DATA_DIR)
+SECRET_KEY_FALLBACKS = environment.words("JEDI_SECRET_KEY_FALLBACKS")
 # Loopback is always allowed: health checks come from there.
 ALLOWED_HOSTS = [*environment.words("JEDI_ALLOWED_HOSTS"), "127.0.0.1", "localhost", "[::1]"]
 CSRF_TRUSTED_ORIGINS = environment.words("JEDI_CSRF_TRUSTED_ORIGINS")

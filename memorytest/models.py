@@ -73,6 +73,11 @@ class MemoryRound(Task):
     restored = models.JSONField(null=True, blank=True, help_text="The order that the worker gave.")
     is_correct = models.BooleanField(null=True, blank=True)
 
+    ANSWER_FIELDS = ("restored", "is_correct", "shown_ms", "answered_at", "response_ms", "digest")
+    CHAINED = (
+        *Task.CHAINED, "trial", "length", "pictures", "restored", "is_correct", "exposure_ms", "shown_ms",
+    )  # fmt: skip
+
     objects = MemoryRoundQuerySet.as_manager()
 
     class Meta(Task.Meta):
@@ -118,6 +123,16 @@ class MemoryRound(Task):
         self.reported_at = timezone.now()
         self.disturbance = report.disturbance(self.exposure_ms)
         self.is_replaced = bool(self.disturbance) and self.repeats is None
+
+    def take_answer(
+        self, order: list[str], shown_ms: float | None, response_ms: float | None
+    ) -> None:
+        """The time of the display is the report's, if there was one."""
+        self.restored = order
+        self.is_correct = order == self.pictures
+        if self.reported_at is None:
+            self.shown_ms = shown_ms
+        self.mark_answered(response_ms)
 
     def begin_exposure(self) -> None:
         self.exposed_at = self.exposed_at or timezone.now()

@@ -75,19 +75,13 @@ class MemoryStage(Stage):
         if sorted(answer["order"]) != sorted(this.pictures):
             problem = "Name each of this round's images exactly once."
             raise InvalidAnswer(fields={"order": [problem]})
+        this.participant = participant
+        this.take_answer(answer["order"], answer["shown_ms"], answer["response_ms"])
         return this
 
     def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> Taken:
         this = plan
-        this.participant = participant
-        this.restored = answer["order"]
-        this.is_correct = this.restored == this.pictures
-        if this.reported_at is None:
-            this.shown_ms = answer["shown_ms"]
-        this.mark_answered(answer["response_ms"])
-        this.save(
-            update_fields=["restored", "is_correct", "shown_ms", "answered_at", "response_ms"]
-        )
+        this.save(update_fields=MemoryRound.ANSWER_FIELDS)
         following = next_round(this)
         if following:
             new_round(participant, participant.position + 1, *following)

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, errors, sessions, stages, states, withdrawal, worker_page
+from . import audit, chain, errors, sessions, stages, states, withdrawal, worker_page
 from .models import AuditEntry, Participant, ParticipantQuerySet, Study, StudyVersion
 from .recruitment import Recruitment
 from .software import software_version
@@ -170,6 +170,8 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     answer = stage.read(participant, payload)
     with withdrawal.reading_tasks(participant):
         plan = stage.plan(participant, answer)
+    if answered := stage.answered(plan):
+        participant.chain_head = chain.link(participant, answered)
     if following := stages.after(stage.name):
         following.warm_up(participant.study_as_joined)
     with transaction.atomic():
@@ -185,7 +187,9 @@ def _move_on(participant: Participant) -> bool:
     ends. Of two answers only one can do this, and all that it read of the session holds: every answer moves on."""
     return bool(
         _where_it_was_read(participant).update(
-            position=participant.position + 1, last_seen_at=timezone.now()
+            position=participant.position + 1,
+            last_seen_at=timezone.now(),
+            chain_head=participant.chain_head,
         )
     )
 

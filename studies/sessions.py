@@ -25,8 +25,9 @@ MOST_EXAMPLES = 10_000
 
 # Of the study only what no version has: the rest comes with the version. Other columns are read if somebody asks.
 SESSION = """
-SELECT p.id, p.study_id, p.version_id, p.purpose, p.code, p.token, p.seed, p.stage, p.position, p.last_seen_at,
-    p.beta, p.arm, p.teaching_steps, v.hash AS version_hash, s.title AS study_title, s.session_hours AS study_hours
+SELECT p.id, p.study_id, p.version_id, p.purpose, p.code, p.token, p.seed, p.stage, p.position, p.chain_head,
+    p.last_seen_at, p.beta, p.arm, p.teaching_steps, v.hash AS version_hash,
+    s.title AS study_title, s.session_hours AS study_hours
 FROM studies_participant p
 JOIN studies_study s ON s.id = p.study_id
 JOIN studies_studyversion v ON v.id = p.version_id

@@ -194,6 +194,10 @@ class Stage(ABC):
         """Everything that has to be worked out before the answer is written. Refuses what does not fit the task."""
         return None
 
+    def answered(self, plan: Any) -> Task | None:
+        """The task that a plan answers, with the answer in it: it becomes part of the chain of answers."""
+        return plan if self.tasks and isinstance(plan, self.tasks) else None
+
     @abstractmethod
     def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
         """Writes the answer and the stage's next task, if there is one, at the next position."""

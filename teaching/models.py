@@ -39,6 +39,7 @@ class TeachingStep(LabelTask):
         null=True, blank=True, help_text="How long the true class was in sight, by the client."
     )
 
+    CHAINED = (*LabelTask.CHAINED, "step")
     NEEDED_BY_EVERY_STEP = (*LabelTask.NEEDED_BY_EVERY_STEP, "step", "probabilities")
 
     objects = TeachingStepQuerySet.as_manager()

@@ -83,6 +83,9 @@ class TeachingStage(LabelStage):
         history = [*(shown for shown, _ in earlier), *pools.history([this])]
         return Plan(this, services.next_step(participant, here + 1, history), verdicts)
 
+    def answered(self, plan: Plan) -> TeachingStep:
+        return plan.answered
+
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
         answered, following, verdicts = plan
         answered.save(update_fields=TeachingStep.ANSWER_FIELDS)

@@ -121,6 +121,11 @@ DECAY: tuple[Column[Participant], ...] = (
 )
 SETTING: tuple[Column[Participant], ...] = (
     Column("last_seen_at", TIME, "When the worker was last seen."),
+    Column(
+        "chain_head",
+        TEXT,
+        "The head of the chain of this participant's answers, by which `manage.py verify_log` finds a change.",
+    ),
     Column("first_button", TEXT, "The class on the first button.", lambda p: p.classes[0]),
     Column("buttons", LIST, "The classes in the order of the buttons.", lambda p: p.classes),
     Column("study_title", TEXT, "The study's title.", "study.title"),

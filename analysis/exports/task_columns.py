@@ -32,6 +32,7 @@ TASK_TIMES: tuple[Column[Task], ...] = (
     ),
     Column("created_at", TIME, "When the task was stored, before it could be shown."),
     Column("answered_at", TIME, "When the answer was stored."),
+    Column("digest", TEXT, "Of this answer and all before it: a link of the chain of answers."),
 )
 
 

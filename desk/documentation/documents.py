@@ -27,6 +27,7 @@ DOCUMENTS = {
     "data-dictionary": "Every column of every file.",
     "privacy": "What is stored, for how long, and what to write into an ethics form.",
     "api": "Sessions and studies from your own programs.",
+    "reliability": "What is promised about answers, labels and faults, how it is shown, and how to check it.",
     "deployment": "Running the server: HTTPS, Postgres, backups, several machines.",
     "scale": "How many workers a machine carries, and how to find out on yours.",
     "algorithm": "The teachers, with their formulas and where they differ from the paper.",

@@ -16,7 +16,7 @@ from desk.base.cells import moment
 from desk.why.explanation import Standing, p_of, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies import stages
+from studies import chain, stages
 from studies.models import BetaMapping, Participant
 from studies.software import software_version
 from teaching import pools
@@ -57,6 +57,7 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
         "time_facts": time_facts(participant),
         "record_facts": record_facts(participant),
         "check": check,
+        "chain": chain.check(participant),
         "frames": frames(check.steps, participant),
         "memory_rounds": round_table(rounds),
         "trials": trials(rounds),
@@ -136,6 +137,7 @@ def record_facts(participant: Participant) -> list[Fact]:
         ("software", participant.software_version or words.UNKNOWN),
         ("seed", f"{participant.seed}"),
         ("ticket", words.UNKNOWN if ticket is None else f"{ticket}"),
+        ("head of the answers’ chain", participant.chain_head[:12] or words.UNKNOWN),
     ]
 
 

@@ -116,6 +116,12 @@ class Participant(models.Model):
 
     stage = models.CharField(max_length=10, choices=Stage, default=Stage.CONSENT, db_index=True)
     position = models.PositiveIntegerField(default=1, help_text="The number of the current task.")
+    chain_head = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="The head of the chain of answers (studies/chain.py).",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
     consented_at = models.DateTimeField(null=True, blank=True)

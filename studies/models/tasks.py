@@ -20,6 +20,15 @@ class Task(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     answered_at = models.DateTimeField(null=True, blank=True)
     response_ms = models.FloatField(null=True, blank=True)
+    digest = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="Of this answer and all before it (studies/chain.py).",
+    )
+
+    # What the digest is made from: what was asked and answered, and never changes afterwards.
+    CHAINED: ClassVar[tuple[str, ...]] = ("position", "answered_at", "response_ms")
 
     class Meta:
         abstract = True
@@ -68,7 +77,8 @@ class LabelTask(Task):
     )
     is_correct = models.BooleanField(null=True, blank=True)
 
-    ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms")
+    ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms", "digest")
+    CHAINED = (*Task.CHAINED, "example_id", "answer", "is_correct")
     # The columns that a step of a session reads; others are read if somebody asks for them.
     NEEDED_BY_EVERY_STEP: ClassVar[tuple[str, ...]] = (
         "id", "participant_id", "position", "answered_at", "example_id", "answer", "is_correct",

@@ -140,11 +140,12 @@ def test_an_order_must_name_each_picture_once(participant):
     this.begin_exposure()
     this.save()
     first, second = this.pictures
+    times = {"shown_ms": None, "response_ms": None}
     for order in ([], [first], [first, first], [first, second, second], [first, "moon"]):
         with pytest.raises(InvalidAnswer):
-            STAGE.plan(participant, {"order": order})
+            STAGE.plan(participant, {"order": order} | times)
     for order in itertools.permutations(this.pictures):
-        assert STAGE.plan(participant, {"order": list(order)}) == this
+        assert STAGE.plan(participant, {"order": list(order)} | times) == this
 
 
 def test_a_picture_is_served_once_a_round_has_it(participant):

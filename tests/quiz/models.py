@@ -15,6 +15,8 @@ class Question(Task):
     number = models.PositiveSmallIntegerField()
     reply = models.CharField(max_length=60, blank=True)
 
+    CHAINED = (*Task.CHAINED, "number", "reply")
+
     class Meta(Task.Meta):
         pass
 
@@ -42,11 +44,12 @@ class QuizStage(Stage):
         return Current(task, done=this.number - 1)
 
     def plan(self, participant: Participant, answer: Json) -> Question:
-        return Question.objects.get(participant=participant, position=participant.position)
+        this = Question.objects.get(participant=participant, position=participant.position)
+        this.reply = answer["reply"]
+        this.mark_answered(answer["response_ms"])
+        return this
 
     def record(self, participant: Participant, answer: Json, plan: Question) -> Taken:
-        plan.reply = answer["reply"]
-        plan.mark_answered(answer["response_ms"])
         plan.save()
         is_last = plan.number == len(QUESTIONS)
         if not is_last:
