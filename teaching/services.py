@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
 
 from studies import sessions
 from studies.models import Participant, Study
 from studies.seeds import generator
 
 from . import pools
-from .engine import Choice, LearningRate, Shown, Teacher, make_teacher
+from .decay import Fit, fit_session
+from .engine import Choice, EngineError, LearningRate, Shown, Teacher, make_teacher
 from .models import TeachingStep
 from .references import references_of
 
@@ -65,6 +69,36 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         learning_rate=choice.learning_rate,
         choice_ms=elapsed_ms,
     )
+
+
+# What the fit of a session leaves with its participant.
+FITTED = ("beta_fitted", "beta_fitted_low", "beta_fitted_high")
+
+
+def fit(participant: Participant, history: Sequence[Shown]) -> Fit:
+    """The memory decay that the answers of the teaching speak for, whatever the memory test said."""
+    study = participant.study_as_joined
+    return fit_session(pools.load(study.dataset).pool, history, learning_rate_of(study))
+
+
+def keep_fit(participant: Participant, found: Fit) -> None:
+    participant.beta_fitted = found.beta
+    participant.beta_fitted_low, participant.beta_fitted_high = found.low, found.high
+
+
+def fit_earlier_sessions() -> int:
+    """Fits those who ended the teaching before fits were kept; returns how many there were."""
+    answers = TeachingStep.objects.filter(participant=OuterRef("pk"), answer__isnull=False)
+    ended = Participant.objects.exclude(evaluation_started_at=None).filter(Exists(answers))
+    unfitted = list(ended.filter(beta_fitted=None).values_list("pk", flat=True))
+    for pk in unfitted:
+        participant = Participant.objects.with_study().select_related("version").get(pk=pk)
+        history = pools.history(TeachingStep.objects.of(participant))
+        # A pool that can no longer be read keeps no server from starting.
+        with suppress(EngineError, OSError):
+            keep_fit(participant, fit(participant, history))
+            participant.save(update_fields=FITTED)
+    return len(unfitted)
 
 
 @dataclass(frozen=True)

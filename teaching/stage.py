@@ -16,6 +16,7 @@ from studies.summary import TYPICAL_SPAN, teaching_seconds, teaching_words
 
 from . import pools, services
 from .assignment import assign, teaching_lengths
+from .decay import Fit
 from .engine import TEACHERS
 from .models import TeachingStep
 from .references import describe_references, references_of
@@ -24,11 +25,13 @@ Verdicts = Sequence[bool | None]
 
 
 class Plan(NamedTuple):
-    """The answered step, the one that follows it (None after the last), and what was right so far."""
+    """The answered step, the one that follows it, and what was right so far. After the last answer nothing follows,
+    and there is the β that fits all of them."""
 
     answered: TeachingStep
     following: TeachingStep | None
     verdicts: Verdicts
+    fit: Fit | None = None
 
 
 # What a simulated worker takes to look at the true label.
@@ -40,7 +43,7 @@ class TeachingStage(LabelStage):
     title = "Learning"
     label = Participant.Stage.TEACHING.label
     tasks = TeachingStep
-    columns = ("ticket", "arm", "teaching_steps", "teaching_started_at")
+    columns = ("ticket", "arm", "teaching_steps", "teaching_started_at", *services.FITTED)
     began_column = "teaching_started_at"
     preview = f"The first image, for a memory span n̄ of {TYPICAL_SPAN}."
     script = "js/worker/teaching.js"
@@ -78,16 +81,16 @@ class TeachingStage(LabelStage):
         this.take_answer(answer["label"], answer["response_ms"])
         earlier = pools.answered_before(participant, here)
         verdicts = [*(is_correct for _, is_correct in earlier), this.is_correct]
-        if this.step == participant.teaching_steps:
-            return Plan(this, None, verdicts)
         history = [*(shown for shown, _ in earlier), *pools.history([this])]
+        if this.step == participant.teaching_steps:
+            return Plan(this, None, verdicts, services.fit(participant, history))
         return Plan(this, services.next_step(participant, here + 1, history), verdicts)
 
     def answered(self, plan: Plan) -> TeachingStep:
         return plan.answered
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
-        answered, following, verdicts = plan
+        answered, following, verdicts, fit = plan
         answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
         TeachingStep.objects.note_look(
             participant, answered.position - 1, answer.get("feedback_ms")
@@ -95,6 +98,8 @@ class TeachingStage(LabelStage):
         if following:
             following.created_at = timezone.now()
             following.save(force_insert=True)
+        if fit:
+            services.keep_fit(participant, fit)
         shown = feedback(participant, answered, verdicts)
         current = describe(participant, following, shown) if following else None
         return Taken(shown, is_last=following is None, current=current)

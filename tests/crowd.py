@@ -30,6 +30,7 @@ def make_finished(study: Study, count: int, seed: int = 5) -> list[Participant]:
         person = Participant(study=study, version=version, stage="done", arm=arm)
         person.memory_lengths = [int(n) for n in np.clip(rng.normal(6, 1.4, 3).round(), 2, 9)]
         person.memory_span = sum(sorted(person.memory_lengths)[1:]) / 2
+        leave_decay(person, place)
         person.teaching_steps = teaching_length(person)
         own_steps = teaching_of(person, examples["teaching"], rng)
         own_items = evaluation_of(person, examples["evaluation"], study.evaluation_size, rng)
@@ -41,6 +42,16 @@ def make_finished(study: Study, count: int, seed: int = 5) -> list[Participant]:
     TeachingStep.objects.bulk_create(steps, batch_size=2000)
     EvaluationItem.objects.bulk_create(items, batch_size=2000)
     return people
+
+
+def leave_decay(person: Participant, place: int) -> None:
+    """The paper's β, and a fitted one all over its range."""
+    person.beta, person.beta_mapping = 1 - 1 / person.memory_span, "paper"
+    person.beta_fitted = fitted = round(0.025 * (17 * place % 39), 3)
+    person.beta_fitted_low, person.beta_fitted_high = (
+        max(0.0, fitted - 0.5),
+        min(0.95, fitted + 0.5),
+    )
 
 
 def teaching_length(person: Participant) -> int:

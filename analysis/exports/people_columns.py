@@ -107,6 +107,18 @@ DECAY: tuple[Column[Participant], ...] = (
         "How β came from the memory test: paper (1 − 1/n̄), shrunken (1 − 1/beta_shrunken_span) or fixed by the study. "
         "Empty before the end of the memory test.",
     ),
+    Column(
+        "beta_fitted",
+        NUMBER,
+        "The β between 0 and 0.95 that fits the answers of the teaching best, for the paper's learner: the memory test "
+        "has no part in it. Empty before the end of the teaching.",
+    ),
+    Column(
+        "beta_fitted_low",
+        NUMBER,
+        "From here to beta_fitted_high β explains the answers about as well (95 % likelihood-ratio interval).",
+    ),
+    Column("beta_fitted_high", NUMBER, "The upper end of that interval."),
     shrinkage_column("beta_people", "How many people n̄ was shrunken by, besides the prior.", WHOLE),
     shrinkage_column("beta_mean", "μ, the mean of n̄ over those people and the prior."),
     shrinkage_column(

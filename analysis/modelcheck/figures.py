@@ -9,9 +9,9 @@ from analysis.charts import axes
 from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
 from analysis.charts.shapes import Drawing, Line, Path, Shape, Text
 from analysis.charts.words import percent, plain
+from teaching.decay import Fit
 
 from .beliefs import Bin
-from .decay import Fit
 
 GAP = 20.0
 PANEL = 150.0
@@ -26,7 +26,7 @@ class ArmBins:
 
 @dataclass(frozen=True)
 class ArmFits:
-    """The memory test's β beside the fitted one, worker by worker."""
+    """The β that the teacher assumed beside the fitted one, worker by worker."""
 
     name: str
     fits: Sequence[tuple[float, Fit]]
@@ -77,12 +77,14 @@ def calibration_panel(
 
 
 def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
-    """Every worker: β of the memory test across, β of the teaching answers upward with its interval."""
+    """Every worker: the β that was assumed across, β of the teaching answers upward with its interval."""
     top, floor = 36.0, 290.0
     across, upward = AxisScale(0, 1, LEFT, WIDTH - RIGHT), AxisScale(0, 1, floor, top)
     shapes: list[Shape] = [
         axes.axis_title("β from the teaching answers", top, floor),
-        Text((LEFT + WIDTH - RIGHT) / 2, floor + 38, "β from the memory test", "label", "middle"),
+        Text(
+            (LEFT + WIDTH - RIGHT) / 2, floor + 38, "β that the teacher assumed", "label", "middle"
+        ),
     ]
     for value in (0.0, 0.25, 0.5, 0.75, 1.0):
         shapes.append(Line(LEFT, upward(value), WIDTH - RIGHT, upward(value), "grid"))
@@ -96,7 +98,7 @@ def decay_plot(title: str, arms: Sequence[ArmFits]) -> Drawing:
         shapes.append(Text(left + 17, 18, axes.shortened(arm.name, 9), "name"))
         for measured, fit in arm.fits:
             x = across(measured)
-            low, high = upward(fit.interval.low), upward(fit.interval.high)
+            low, high = upward(fit.low), upward(fit.high)
             shapes.append(Line(x, low, x, high, f"hair {axes.hue(place)}"))
             shapes.append(axes.mark(place, x, upward(fit.beta), 3.2, "dot"))
     return Drawing(WIDTH, floor + 48, title, shapes)

@@ -10,17 +10,17 @@ import numpy as np
 
 from analysis import stats
 from analysis.charts.tables import Table, number_columns, row_names
-from analysis.charts.words import UNKNOWN, decimal
+from analysis.charts.words import UNKNOWN, between, decimal
 from analysis.results.sample import sessions_in_words
 from analysis.results.study_figure import FORMS, StudyFigure
 from studies.models import Study
 from studies.version_groups import VersionChoice, choose_versions
+from teaching.decay import Fit, fit_decay
 from teaching.engine.arrays import FloatArray
 from teaching.engine.classes import of_class
 from teaching.teachers import teacher_title
 
 from . import beliefs
-from .decay import Fit, fit_decay
 from .figures import BINARY, ArmBins, ArmFits, calibration_plot, decay_plot
 from .kinds import Reading, kinds_table, read
 from .sessions import TaughtSession, sessions_of
@@ -151,14 +151,33 @@ def with_interval(summary: stats.SampleSummary) -> str:
 
 def decay_words(found: Check) -> dict[str, str]:
     pairs = [(session.beta, found.fits[session.code]) for session in found.sessions]
-    inside = sum(one.interval.low <= beta <= one.interval.high for beta, one in pairs)
+    inside = sum(one.low <= beta <= one.high for beta, one in pairs)
     silent = sum(one.tells_nothing for _, one in pairs)
-    rank = stats.spearman([beta for beta, _ in pairs], [one.beta for _, one in pairs])
     return {
         "inside": f"{inside} of {len(pairs)}",
         "silent": f"{silent} of {len(pairs)}",
-        "rank": UNKNOWN if rank is None else decimal(rank.statistic, 2),
+        "median": median_words([one.beta for _, one in pairs]),
+        "rank": rank_words(found),
     }
+
+
+def median_words(betas: Sequence[float]) -> str:
+    middle, limits = decimal(stats.median(betas), 2), stats.median_interval(betas)
+    return f"{middle} ({between(limits, two_places)})" if limits else middle
+
+
+def rank_words(found: Check) -> str:
+    """Of the fitted β and n̄, of which the β of either mapping of the memory test is a function."""
+    tested = [session for session in found.sessions if session.memory_span is not None]
+    fitted = [found.fits[session.code].beta for session in tested]
+    rank = stats.spearman([session.memory_span or 0.0 for session in tested], fitted)
+    if rank is None:
+        return UNKNOWN
+    return f"{two_places(rank.statistic)} ({between(rank.interval, two_places)})"
+
+
+def two_places(value: float) -> str:
+    return decimal(value, 2)
 
 
 def calibration_figure(found: Check) -> StudyFigure:
@@ -211,14 +230,16 @@ def decay_figure(found: Check) -> StudyFigure:
         "Every mark is a worker. Lines span the values of β that explain the answers about equally well: with thirty "
         "answers most lines are long, and a fit says little about any one person."
     )
-    header = ("participant", "arm", "beta_memory_test", "beta_fitted", "low", "high", "rate_factor")
-    drawing = decay_plot("Memory decay, measured and fitted", arms)
+    header = (
+        "participant", "arm", "memory_span", "beta", "beta_fitted", "low", "high", "rate_factor",
+    )  # fmt: skip
+    drawing = decay_plot("Memory decay, assumed and fitted", arms)
     return StudyFigure("decay", caption, drawing, header, rows, found.sample, found.purpose)
 
 
 def decay_row(session: TaughtSession, one: Fit) -> list[Any]:
-    limits = [one.interval.low, one.interval.high]
-    return [session.code, session.arm, session.beta, one.beta, *limits, one.rate]
+    measured = [session.memory_span, session.beta]
+    return [session.code, session.arm, *measured, one.beta, one.low, one.high, one.rate]
 
 
 FIGURES = {"calibration": calibration_figure, "decay": decay_figure}

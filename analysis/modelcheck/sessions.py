@@ -23,6 +23,7 @@ class TaughtSession:
 
     code: str
     arm: str
+    memory_span: float | None
     beta: float
     rate: LearningRate
     pool: Pool
@@ -72,6 +73,7 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
         yield TaughtSession(
             code=person.code,
             arm=person.arm,
+            memory_span=person.memory_span,
             beta=person.beta or 0.0,
             rate=learning_rate_of(study),
             pool=pools.load(study.dataset).pool,

@@ -10,6 +10,7 @@ from analysis.charts.figures import accuracies, confusion, distributions
 from studies.models import Outcome, Study
 from teaching.teachers import teacher_title
 
+from .decay import decay_figure
 from .numbers import TIME_CLASS_MS, Numbers
 from .outcome_figures import by_memory_figure, outcome_figure
 from .sample import ONE_OF, answers_words
@@ -211,6 +212,7 @@ FIGURES: dict[str, Callable[[Numbers], StudyFigure]] = {
     "gain-by-memory": partial(by_memory_figure, Outcome.GAIN),
     "evaluation-by-memory": partial(by_memory_figure, Outcome.EVALUATION),
     "memory": memory_figure,
+    "decay": decay_figure,
     "unique-examples": unique_figure,
     "confusion": confusion_figure,
     "response-times": times_figure,

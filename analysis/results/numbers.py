@@ -38,6 +38,10 @@ class Person:
     version: int
     teaching_steps: int | None
     memory_span: float | None
+    beta: float | None
+    beta_fitted: float | None
+    beta_fitted_low: float | None
+    beta_fitted_high: float | None
     unique_examples: int | None
     first_seen_accuracy: float | None
     evaluation_accuracy: float | None
@@ -145,8 +149,9 @@ def answers_of(finished: Finished, people: tuple[Person, ...]) -> AnswerCounts:
 
 def finished_people(finished: Finished) -> tuple[Person, ...]:
     fields = (
-        "code", "arm", "version__number", "teaching_steps", "memory_span", "unique_examples",
-        "first_seen_accuracy", "evaluation_accuracy", "evaluation_kappa", "teaching_gain",
+        "code", "arm", "version__number", "teaching_steps", "memory_span", "beta", "beta_fitted",
+        "beta_fitted_low", "beta_fitted_high", "unique_examples", "first_seen_accuracy",
+        "evaluation_accuracy", "evaluation_kappa", "teaching_gain",
     )  # fmt: skip
     return tuple(Person(*row) for row in finished.people.order_by("pk").values_list(*fields))
 

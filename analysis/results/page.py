@@ -15,6 +15,7 @@ from teaching.ceiling import ceiling_sentence
 from teaching.teachers import teacher_title
 
 from .analysis import Analysis, analyse, size_notes
+from .decay import decay_table
 from .equal_steps import at_equal_steps, has_unequal_steps
 from .figures import confusion_counts, figures_in_order
 from .numbers import Numbers, gather
@@ -62,6 +63,7 @@ def results_page(study: Study, purpose: str = "live", version: str = "") -> dict
         "equal_steps": equal_steps(numbers),
         "rates": rates_in_words(numbers.settings),
         "recalls": recall_table(numbers),
+        "decay": decay_table(numbers),
         "figures": [draw(numbers) for draw in figures_in_order(study)],
         "forms": [*FORMS],
         "few": stats.FEW,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from .describe import CONFIDENCE, TOO_FEW, Interval, mean, variance
+from .describe import CONFIDENCE, ROUNDING, TOO_FEW, Interval, mean, variance
 
 Floats = NDArray[np.float64]
 
@@ -113,12 +113,31 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> HypothesisTest | None:
     return HypothesisTest(float(result.statistic), df=len(groups) - 1, p=float(result.pvalue))
 
 
-def spearman(x: Sequence[float], y: Sequence[float]) -> HypothesisTest | None:
+@dataclass(frozen=True)
+class RankCorrelation(HypothesisTest):
+    """With the interval of ρ; None where the ranks agree completely."""
+
+    interval: Interval | None = None
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> RankCorrelation | None:
     """Spearman's rank correlation. None with too few pairs, or when a side does not vary."""
     if len(x) < TOO_FEW or len(set(x)) < 2 or len(set(y)) < 2:
         return None
     result = stats.spearmanr(x, y)
-    return HypothesisTest(float(result.statistic), df=len(x) - 2, p=float(result.pvalue))
+    rho = float(result.statistic)
+    return RankCorrelation(
+        rho, df=len(x) - 2, p=float(result.pvalue), interval=rank_interval(rho, len(x))
+    )
+
+
+def rank_interval(rho: float, n: int) -> Interval | None:
+    """By Fisher's z, with the standard error of Bonett and Wright (2000): √((1 + ρ²/2)/(n − 3))."""
+    if abs(rho) >= 1 - ROUNDING:
+        return None
+    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    low, high = np.tanh(np.arctanh(rho) + np.array([-reach, reach]))
+    return Interval(float(low), float(high))
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:

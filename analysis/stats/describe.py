@@ -89,6 +89,23 @@ def bootstrap_interval(values: tuple[float, ...]) -> Interval:
     return Interval(float(limits.low), float(limits.high))
 
 
+def median(values: Sequence[float]) -> float | None:
+    return float(np.median(values)) if values else None
+
+
+def median_interval(values: Sequence[float]) -> Interval | None:
+    """The interval of a median between two of the values, which needs no distribution; None where even the smallest
+    and the largest are too near, with fewer than six.
+
+    The median lies below the k-th smallest value as often as fewer than k of n coins show heads.
+    """
+    place = int(stats.binom.ppf((1 - CONFIDENCE) / 2, len(values), 0.5))
+    if place == 0:
+        return None
+    ordered = sorted(values)
+    return Interval(ordered[place - 1], ordered[-place])
+
+
 @lru_cache(maxsize=4096)
 def wilson_interval(right: int, n: int) -> Interval | None:
     """Wilson's score interval of a share, which stays within 0 and 1 and needs no large n."""

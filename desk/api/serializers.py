@@ -116,7 +116,8 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
         model = Participant
         fields = [
             "participant", "purpose", "stage", "arm", "is_excluded", "version", "memory_span", "beta",
-            "beta_mapping", "beta_inputs", "teaching_steps", "unique_examples", "first_seen_accuracy",
+            "beta_mapping", "beta_inputs", "beta_fitted", "beta_fitted_low", "beta_fitted_high", "teaching_steps",
+            "unique_examples", "first_seen_accuracy",
             "evaluation_accuracy", "evaluation_macro_recall", "evaluation_kappa", "teaching_gain", "joined_at",
             "consented_at", "teaching_started_at", "evaluation_started_at", "finished_at", "last_seen_at",
         ]  # fmt: skip

@@ -92,6 +92,7 @@ def person_facts(participant: Participant) -> list[Fact]:
         ("of the trials", ", ".join(str(length) for length in lengths) or words.UNKNOWN),
         ("memory decay β", words.decimal(participant.beta, 3)),
         *mapping_facts(participant),
+        ("β that fits the answers", fitted_words(participant)),
     ]
 
 
@@ -110,6 +111,14 @@ def mapping_facts(participant: Participant) -> list[Fact]:
             f"n̄ shrunken to {span}: {weight} of the way from {mean}, by {people} people and the prior",
         )
     ]
+
+
+def fitted_words(participant: Participant) -> str:
+    low, high = participant.beta_fitted_low, participant.beta_fitted_high
+    if low is None or high is None:
+        return words.UNKNOWN
+    limits = f"{words.decimal(low, 2)} to {words.decimal(high, 2)}"
+    return f"{words.decimal(participant.beta_fitted, 2)} ({limits})"
 
 
 def time_facts(participant: Participant) -> list[Fact]:

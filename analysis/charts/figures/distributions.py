@@ -139,16 +139,19 @@ def scatter(
     *,
     show_tick: Callable[[float], str] = signed_tick,
     has_zero: bool = True,
+    reference: Sequence[Point] = (),
 ) -> Drawing:
-    """Every participant; spans are often equal, so that marks are moved a little sideways."""
+    """Every participant; spans are often equal, so that marks are moved a little sideways. `reference` is a dashed
+    line to compare them with, drawn as far as they reach."""
     top, floor, height = 36.0, 280.0, 330.0
     points = [point for arm in arms for point in arm.points]
     x_marks = axes.ticks(
         min((x for x, _ in points), default=1.0), max((x for x, _ in points), default=9.0), 7
     )
-    heights = [y for _, y in points] + ([0.0, 0.1] if has_zero else [])
-    y_marks = axes.ticks(min(heights, default=0.0), max(heights, default=1.0))
     across = AxisScale(x_marks[0] - 0.25, x_marks[-1] + 0.25, LEFT, WIDTH - RIGHT)
+    line = [(x, y) for x, y in reference if across.low <= x <= across.high]
+    heights = [y for _, y in [*points, *line]] + ([0.0, 0.1] if has_zero else [])
+    y_marks = axes.ticks(min(heights, default=0.0), max(heights, default=1.0))
     upward = AxisScale(y_marks[0], y_marks[-1], floor, top)
     shapes: list[Shape] = [
         axes.axis_title(y_axis, top, floor),
@@ -158,6 +161,8 @@ def scatter(
     ]
     if has_zero:
         shapes.append(Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"))
+    places = [(across(x), upward(y)) for x, y in line]
+    shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
     column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
     size = axes.dot_size(len(points) // 2)
     for place, arm in enumerate(arms):

@@ -31,6 +31,10 @@ class Command(BaseCommand):
         call_command("migrate", verbosity=0)
         if not are_collected():
             call_command("collectstatic", verbosity=0, interactive=False)
+        # Here, because it takes numerics, and only after an upgrade there is something to do.
+        from teaching.services import fit_earlier_sessions
+
+        fit_earlier_sessions()
         self.stdout.write("")
         if has_demo:
             self.stdout.write(f"  Take part as a worker:   {load_demo().public_url}")

@@ -97,8 +97,18 @@ def test_what_was_not_tested_does_not_make_holm_stricter():
 def test_spearman_is_scipys_and_needs_two_sides_that_vary():
     x, y = list(GROUPS[0]), [value**2 - value for value in GROUPS[0]]
     assert stats.spearman(x, y).statistic == scipy_stats.spearmanr(x, y).statistic
+    assert stats.spearman(x, x).interval is None
     assert stats.spearman([1.0] * 8, x[:8]) is None
     assert stats.spearman(x[:4], y[:4]) is None
+
+
+@pytest.mark.parametrize("r", [0.0, 0.4, -0.8])
+def test_the_interval_of_a_rank_correlation_holds_the_true_one_about_as_often_as_it_says(r):
+    rng = np.random.default_rng(6)
+    drawn = rng.multivariate_normal([0, 0], [[1, r], [r, 1]], size=(400, 30))
+    true = 6 / np.pi * np.arcsin(r / 2)
+    found = [stats.spearman(pairs[:, 0], pairs[:, 1]).interval for pairs in drawn]
+    assert 0.92 <= np.mean([one.low <= true <= one.high for one in found]) <= 0.98
 
 
 @pytest.mark.parametrize(

@@ -106,3 +106,24 @@ def test_wilsons_interval_covers_the_truth_about_as_often_as_it_says():
 
 def test_none_of_none_has_no_interval():
     assert stats.wilson_interval(0, 0) is None
+
+
+@pytest.mark.parametrize("n", [6, 7, 20, 101])
+def test_the_interval_of_a_median_holds_it_as_often_as_it_says_and_no_narrower_one_does(n):
+    values = [float(value) for value in np.random.default_rng(n).permutation(n)]
+    interval = stats.median_interval(values)
+    # Of n draws that fall below the true median by the toss of a coin, the interval of the values in order.
+    low, high = int(interval.low), int(interval.high)
+    tosses = np.random.default_rng(1).integers(0, 2, (40_000, n)).sum(axis=1)
+
+    def held(shift):
+        return np.mean((tosses > low + shift) & (tosses < high + 1 - shift))
+
+    assert (low + high, interval) == (n - 1, stats.median_interval(values[::-1]))
+    assert held(0) >= 0.945
+    assert held(1) <= 0.955
+
+
+def test_five_values_say_too_little_about_their_median():
+    assert stats.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]) is None
+    assert (stats.median([]), stats.median([3.0, 1.0, 2.0])) == (None, 2.0)

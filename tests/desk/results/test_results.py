@@ -13,6 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from scipy.stats import spearmanr
 
 from analysis.results.figures import FIGURES
 from analysis.results.numbers import gather
@@ -305,7 +306,7 @@ def test_a_table_with_a_row_for_each_person_is_an_export_and_on_record(
         for form in ("csv", "svg"):
             assert researcher.get(address(study, f"{key}.{form}")).status_code == 200
     with_people = [
-        "gain", "evaluation", "gain-by-memory", "evaluation-by-memory", "unique-examples",
+        "gain", "evaluation", "gain-by-memory", "evaluation-by-memory", "decay", "unique-examples",
     ]  # fmt: skip
     entries = AuditEntry.objects.filter(study=study, action="export", actor=admin_user)
     assert {entry.detail for entry in entries} == {
@@ -352,6 +353,45 @@ def test_a_primary_outcome_that_was_changed_later_is_confessed(study):
     study.save()
     (note,) = [note for note in results_page(study)["notes"] if "another one" in note]
     assert "when people of version 1 joined" in note
+
+
+# Memory decay
+
+
+def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, study):
+    people = make_finished(study, 48)
+    Participant.objects.filter(pk=people[0].pk).update(beta_fitted=None, beta_fitted_low=None)
+    table = results_page(study)["decay"]
+    fitted = people[1:]
+    assert [row[:2] for row in table.rows] == [
+        ["JEDI", 11], ["IMT", 12], ["EER", 12], ["RT", 12], ["all teachers", 47],
+    ]  # fmt: skip
+    spans, betas = (
+        [getattr(one, name) for one in fitted] for name in ("memory_span", "beta_fitted")
+    )
+    ordered = sorted(betas)
+    assert table.rows[-1][2] == f"{np.median(spans):.2f}"
+    assert table.rows[-1][4] == f"{1 - 1 / np.median(spans):.2f}"
+    # Of 47 values in order the 17th and the 31st: fewer than 17 heads in 47 tosses come in 2 % of the cases.
+    assert table.rows[-1][6:8] == [
+        f"{np.median(betas):.2f}",
+        f"{ordered[16]:.2f} to {ordered[30]:.2f}",
+    ]
+    rho = f"{spearmanr(spans, betas).statistic:.2f}".replace("-", "−")
+    assert table.rows[-1][8] == rho
+    silent = sum((one.beta_fitted_low, one.beta_fitted_high) == (0, 0.95) for one in fitted)
+    assert table.rows[-1][-1] == f"{silent} of 47"
+    assert "1 of them without memory span or beta or beta fitted" in table.note
+    assert f"ρ = {rho}" in page_of(researcher, study)
+    rows = csv_of(researcher, study, "decay")
+    assert [float(row["beta_fitted"]) for row in rows[1:]] == betas
+    assert rows[0]["beta_fitted"] == ""
+
+
+def test_people_of_before_fits_were_kept_have_results_without_them(study):
+    make_finished(study, 4)
+    Participant.objects.update(beta_fitted=None, beta_fitted_low=None, beta_fitted_high=None)
+    assert results_page(study)["decay"] is None
 
 
 # Equal steps

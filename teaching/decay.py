@@ -7,22 +7,21 @@ profiled over the multiple; the interval holds the β whose profile lies within 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
 
-from analysis.stats import Interval
-from teaching.engine import LearningRate
-from teaching.engine.arrays import FloatArray, IntArray
-from teaching.engine.classes import less_truth, softmax
+from .engine import LearningRate, Pool, Shown
+from .engine.arrays import FloatArray, IntArray
+from .engine.classes import less_truth, softmax
 
 BETAS = np.round(np.arange(0, 0.9501, 0.025), 3)
 RATES = np.array([0.25, 0.5, 1.0, 2.0, 4.0])
 # The chance that an answer is a guess.
 GUESS = 0.1
-# How far below the best the profile of a plausible β may lie.
-ALLOWED_DROP = float(chi2.ppf(0.95, 1) / 2)
+# How far below the best the profile of a plausible β may lie: half of χ²₁'s 95 % quantile.
+ALLOWED_DROP = 1.9207294103470618
 
 
 @dataclass(frozen=True)
@@ -30,15 +29,28 @@ class Fit:
     """β as the answers have it, what it may as well be, and how far they prefer it to no learning at all."""
 
     beta: float
-    interval: Interval
+    low: float
+    high: float
     rate: float
     log_likelihood: float
     without_learning: float
 
     @property
     def tells_nothing(self) -> bool:
-        """Whether every β of the grid explains the answers about as well."""
-        return (self.interval.low, self.interval.high) == (float(BETAS[0]), float(BETAS[-1]))
+        return says_nothing(self.low, self.high)
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Whether every β of the grid explains the answers about as well, if those from low to high do."""
+    return (low, high) == (float(BETAS[0]), float(BETAS[-1]))
+
+
+def fit_session(pool: Pool, history: Sequence[Shown], rate: LearningRate) -> Fit:
+    """The fit to what was shown and answered in a session."""
+    examples = np.array([shown.example for shown in history], dtype=np.intp)
+    answers = np.array([shown.answer for shown in history], dtype=np.intp)
+    features, labels = np.asarray(pool.features[examples]), np.asarray(pool.labels[examples])
+    return fit_decay(features, labels, answers, rate, pool.class_count)
 
 
 def fit_decay(
@@ -51,7 +63,8 @@ def fit_decay(
     within = np.flatnonzero(profile >= profile[best] - ALLOWED_DROP)
     return Fit(
         beta=float(BETAS[best]),
-        interval=Interval(float(BETAS[within[0]]), float(BETAS[within[-1]])),
+        low=float(BETAS[within[0]]),
+        high=float(BETAS[within[-1]]),
         rate=float(RATES[surface[best].argmax()]),
         log_likelihood=float(profile[best]),
         without_learning=len(answers) * float(-np.log(classes)),
