@@ -136,6 +136,6 @@ def test_pictures_are_asked_for_in_the_pixels_that_the_screen_shows(
     assert box is not None
     with visitor.page.expect_request("**/images/*") as request:
         visitor.page.click("#choice-1")
-    pixels = PHONE["device_scale_factor"] * max(box["width"], box["height"])
+    pixels = visitor.page.evaluate("devicePixelRatio") * max(box["width"], box["height"])
     asked = int(request.value.url.partition("?side=")[2])
     assert pixels <= asked < pixels + 240

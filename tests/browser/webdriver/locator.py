@@ -21,6 +21,13 @@ async ([node]) => {
   return node.contains(document.elementFromPoint(...middle)) ? middle : null;
 }
 """
+# As a person does who picks it from the list, which belongs to the system and not to the page.
+PICK = """
+(node) => {
+  node.value = [...node.options].find(({ label }) => label === %s).value;
+  for (const kind of ["input", "change"]) node.dispatchEvent(new Event(kind, { bubbles: true }));
+}
+"""
 BOX = "({ x, y, width, height }) => ({ x, y, width, height })"
 
 
@@ -44,6 +51,11 @@ class Locator:
 
     def containing(self, text: str) -> "Locator":
         return self._chained(f"filter((node) => node.textContent.includes({json.dumps(text)}))")
+
+    def filter(self, has_not_text: str) -> "Locator":
+        return self._chained(
+            f"filter((node) => !node.textContent.includes({json.dumps(has_not_text)}))"
+        )
 
     # What is there now
 
@@ -112,8 +124,14 @@ class Locator:
 
     def fill(self, text: str) -> None:
         self.focus()
-        self.page.keyboard.type(text)
+        if text:
+            self.page.keyboard.type(text)
+        else:
+            self.page.keyboard.press("Delete")
 
     def press(self, key: str) -> None:
         self.focus()
         self.page.keyboard.press(key)
+
+    def select_option(self, label: str) -> None:
+        self.evaluate(PICK % json.dumps(label))

@@ -34,7 +34,13 @@ const reports = () => {
   sessionStorage.removeItem("reports");
   return JSON.parse(kept);
 };
+const withText = (words) => {
+  const wordsOf = (node) => (node.matches("input[type=submit]") ? node.value : node.textContent);
+  const has = (node) => wordsOf(node).toLowerCase().includes(words.toLowerCase()) && node.checkVisibility();
+  return [...document.body.querySelectorAll("*")].filter((node) => has(node) && ![...node.children].some(has));
+};
 const all = (selector) => {
+  if (selector.startsWith("text=")) return withText(selector.slice("text=".length));
   const found = [...document.querySelectorAll(selector.replaceAll(":visible", ""))];
   return selector.includes(":visible") ? found.filter((node) => node.checkVisibility()) : found;
 };
@@ -59,7 +65,9 @@ class Page:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """`page.click(selector)` is short for `page.locator(selector).click()`, and so on."""
-        return lambda selector, *values: getattr(self.locator(selector), name)(*values)
+        return lambda selector, *values, **named: getattr(self.locator(selector), name)(
+            *values, **named
+        )
 
     @property
     def driver(self) -> WebDriver:

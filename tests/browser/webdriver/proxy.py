@@ -74,7 +74,7 @@ class Route:
     def continue_(self) -> None:
         self._decide(self.fetch())
 
-    def fulfill(self, status: int, json: Any, headers: dict[str, str] | None = None) -> None:
+    def fulfill(self, json: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
         content = dumps(json).encode()
         told = {"Content-Type": "application/json"} | (headers or {})
         self._decide(Response(self.request.url, status, [*told.items()], content))
