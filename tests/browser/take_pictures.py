@@ -80,6 +80,7 @@ class Camera:
 
     def take(self, visitor: Visitor) -> Image.Image:
         visitor.page.mouse.move(0, 0)
+        visitor.wait_until_settled()
         visitor.finish_animations()
         picture = Image.open(io.BytesIO(visitor.page.screenshot()))
         visitor.context.close()
@@ -103,7 +104,7 @@ class Camera:
         if with_feedback:
             _, wrong = bot.labels(bot.worker.task())
             visitor.page.click(f'[data-label="{wrong}"]')
-            visitor.see("teaching-feedback")
+            visitor.page.wait_for_selector("#feedback-continue:enabled")
         return self.take(visitor)
 
     def evaluation(self) -> Image.Image:
