@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A start should not compile everything anew, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run deep research test faults engines lint browser bench lock clean
+.PHONY: run deep research test faults engines lint browser bench audit licences lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -89,6 +89,15 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.exports
 	$(BIN)/python -m bench.monitor
 	$(BIN)/python -m bench.intervals
+
+# Known holes in what a server installs, asked of the Python advisory database; the tool has an environment of its own.
+AUDIT = $(VENV)/audit
+audit: $(VENV)/.made
+	$(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/pip install --quiet pip-audit
+	$(AUDIT)/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
+
+licences: $(VENV)/.installed
+	@$(BIN)/python manage.py licences
 
 # Rewrites the pinned requirements from pyproject.toml.
 lock: $(VENV)/.made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -87,6 +87,14 @@ class Payment(models.Model):
 LAST_USED_STEP = timedelta(minutes=1)
 
 
+# How long a token works if nobody chooses; those from before tokens expired have as long from then on.
+A_YEAR = timedelta(days=365)
+
+
+def in_a_year() -> datetime:
+    return timezone.now() + A_YEAR
+
+
 def digest_of(secret: str) -> str:
     """What is kept of a secret. It is 32 random bytes, which no table of hashes can hold."""
     return hashlib.sha256(secret.encode()).hexdigest()
@@ -98,7 +106,7 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
 
     def for_secret(self, secret: str) -> AccessTokenQuerySet:
         """The token of this secret, if it is one and still good."""
-        rows = self.filter(digest=digest_of(secret), revoked_at=None)
+        rows = self.filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=timezone.now())
         return rows.filter(user__is_active=True, user__is_staff=True).select_related("user")
 
 
@@ -113,6 +121,7 @@ class AccessToken(models.Model):
     )
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField("made", default=timezone.now, editable=False)
+    expires_at = models.DateTimeField("expires", default=in_a_year, editable=False)
     last_used_at = models.DateTimeField("last used", null=True, blank=True, editable=False)
     revoked_at = models.DateTimeField("revoked", null=True, blank=True, editable=False)
 

@@ -1,16 +1,37 @@
-"""What only pages of researchers need: a worker's requests carry their own secret and pass it by.
+"""A header for every page, and what only pages of researchers need: a worker's requests pass that by.
 
 Sessions, sign-in and messages belong to people with an account. A worker has none, and sends by far the most requests.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 
 WORKERS = ("/api/sessions/", "/api/studies/", "/w/", "/healthz")
+
+
+# No page needs any of these, so no script that might get into one has them either.
+UNUSED = (
+    "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
+    "payment", "usb",
+)  # fmt: skip
+POLICY = ", ".join(f"{feature}=()" for feature in UNUSED)
+
+
+class PermissionsPolicy:
+    """Tells the browser which of its powers our pages never use."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        response["Permissions-Policy"] = POLICY
+        return response
 
 
 class PastWorkers:

@@ -1,12 +1,15 @@
 """Access tokens in the admin: created and shown once, used by programs, revoked with one button."""
 
+from datetime import timedelta
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from desk.models import AccessToken, digest_of
@@ -16,11 +19,25 @@ from studies.models import AuditEntry
 from .sharing import VisibleRows
 
 
+class NewTokenForm(forms.ModelForm[AccessToken]):
+    days = forms.TypedChoiceField(
+        label="Works for",
+        choices=[(30, "30 days"), (90, "90 days"), (365, "a year")],
+        coerce=int,
+        initial=90,
+        help_text="Afterwards it stops by itself. Make another one then.",
+    )
+
+    class Meta:
+        model = AccessToken
+        fields = ["name"]
+
+
 @admin.register(AccessToken)
 class AccessTokenAdmin(VisibleRows):
-    list_display = ["name", "user", "created_at", "last_used_at", "revoked_at"]
+    list_display = ["name", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
     list_select_related = ["user"]
-    fields = ["name"]
+    form = NewTokenForm
     add_form_template = "admin/desk/access/token_add.html"
     change_form_template = "admin/desk/access/token.html"
 
@@ -35,7 +52,8 @@ class AccessTokenAdmin(VisibleRows):
         return super().add_view(request, form_url, one_button | (extra_context or {}))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ["name", "user", "created_at", "last_used_at", "revoked_at"] if obj else ["name"]
+        kept = ["name", "user", "created_at", "expires_at", "last_used_at", "revoked_at"]
+        return kept if obj else ["name", "days"]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -48,6 +66,7 @@ class AccessTokenAdmin(VisibleRows):
         obj.user = request.user
         obj.secret = AccessToken.new_secret()
         obj.digest = digest_of(obj.secret)
+        obj.expires_at = timezone.now() + timedelta(days=form.cleaned_data["days"])
         super().save_model(request, obj, form, change)
         self.note(request, f"Created the access token {obj.name}.")
 

@@ -29,7 +29,9 @@ class TokenAuthentication(BaseAuthentication):
             return None
         token = AccessToken.objects.for_secret(secret.strip()).first()
         if token is None:
-            raise exceptions.AuthenticationFailed(f"This token is unknown or was revoked. {HOW}")
+            raise exceptions.AuthenticationFailed(
+                f"This token is unknown, expired or revoked. {HOW}"
+            )
         token.touch()
         return token.user, token
 

@@ -23,6 +23,7 @@ def assert_strict(reply) -> None:
     assert "unsafe" not in reply["Content-Security-Policy"]
     assert reply["X-Frame-Options"] == "DENY"
     assert reply["X-Content-Type-Options"] == "nosniff"
+    assert "camera=(), " in reply["Permissions-Policy"]
 
 
 def assert_nothing_inline(page: str) -> None:

@@ -247,11 +247,12 @@ def test_the_short_way_to_an_object_gives_no_session_away(study):
 
 def test_a_token_is_shown_once_and_seen_by_its_owner_alone(owner):
     browser = browser_of(owner)
-    page = browser.post("/admin/desk/accesstoken/add/", {"name": "nightly"})
+    page = browser.post("/admin/desk/accesstoken/add/", {"name": "nightly", "days": "30"})
     assert "no-store" in page["Cache-Control"]
     secret = re.search(r"jedi_[\w-]{40,}", page.content.decode())[0]
     token = AccessToken.objects.get()
     assert token.user == owner
+    assert 29 < (token.expires_at - token.created_at).total_seconds() / 86400 < 31
     assert secret not in str(token.__dict__)
     address = f"/admin/desk/accesstoken/{token.pk}/change/"
     assert secret not in text_of(browser, address)

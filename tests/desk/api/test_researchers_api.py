@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from datetime import timedelta
 
 import hypothesis
 import pytest
@@ -85,6 +86,10 @@ def test_a_token_ends_with_its_revocation_and_with_its_owner(study):
         type(study.owner).objects.filter(pk=study.owner.pk).update(**end)
         assert program.get().status_code == 401
         type(study.owner).objects.update(is_active=True, is_staff=True)
+    AccessToken.objects.update(expires_at=timezone.now())
+    assert program.get().status_code == 401
+    AccessToken.objects.update(expires_at=timezone.now() + timedelta(days=1))
+    assert program.get().status_code == 200
     AccessToken.objects.get().revoke()
     assert program.get().status_code == 401
 
