@@ -57,11 +57,11 @@ def belief(pool: Pool, history: Sequence[Shown]) -> FloatArray:
 
 def harmonic(pool: Pool, past: Past) -> FloatArray:
     """The harmonic probabilities of every class, shape (n, k), after a checked history."""
-    votes = _votes(pool, past)
+    votes = votes_for(pool, past)
     mass = votes.sum(axis=0)
     if not mass.any():
         return np.full((pool.n, pool.class_count), 1 / pool.class_count)
-    probabilities = completed(_solved(pool, mass, votes[1:]).T)
+    probabilities = completed(solution(pool, mass, votes[1:]).T)
     if pool.component_count > 1:
         probabilities[per_component(pool, mass) == 0] = 1 / pool.class_count
     return probabilities
@@ -76,7 +76,7 @@ def per_component(pool: Pool, values: FloatArray) -> FloatArray:
 # takes their transpose for columns.
 
 
-def _solved(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
+def solution(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     """Solve (L + diag(r)) P = B, (m, n), where labels reach, by the method that suits pool and labels."""
     if pool.n <= TINY_POOL:
         return _by_cholesky(pool, mass, votes)
@@ -93,7 +93,7 @@ def _solved(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     return last_resort(pool, mass, votes)
 
 
-def _votes(pool: Pool, past: Past) -> FloatArray:
+def votes_for(pool: Pool, past: Past) -> FloatArray:
     """B, shape (k, n): the weight of all neighbours that are labelled with each class."""
     # A is symmetric, so its rows serve as columns. They are read straight from its arrays:
     # slicing a sparse matrix costs more than the rest of a step in a small pool.

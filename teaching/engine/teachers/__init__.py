@@ -1,6 +1,7 @@
 """The teachers, the one table that names them, and a session with a simulated learner."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from ..pool import Pool
 from .base import Teacher
 from .eer import EER
 from .imt import IMT
-from .jedi import JEDI
+from .jedi import JEDI, Estimator
 from .rt import RT
 from .tracked import Tracked
 
@@ -28,18 +29,25 @@ def make_teacher(
     learning_rate: LearningRate | None = None,
     repeat_window: int | None = None,
     cold_start: int = 5,
+    estimator: Estimator = "paper",
 ) -> Teacher:
     """Make a teacher of the table by name; see `Teacher` for the settings.
 
-    Every teacher takes the learner's β; IMT, EER and RT have no use for it.
+    Every teacher takes the learner's β; IMT, EER and RT have no use for it. JEDI and IMT have another estimator, which
+    no other teacher takes.
     """
     if name not in TEACHERS:
         raise BadSetting(f"There is no teacher {name!r}; choose from {', '.join(TEACHERS)}.")
-    return TEACHERS[name](
+    kind = TEACHERS[name]
+    own: dict[str, Any] = {"estimator": estimator} if issubclass(kind, JEDI) else {}
+    if not own and estimator != "paper":
+        raise BadSetting(f"{kind.title} has no choice of estimators; leave it out.")
+    return kind(
         beta=beta,
         learning_rate=learning_rate or LearningRate(),
         repeat_window=repeat_window,
         cold_start=cold_start,
+        **own,
     )
 
 

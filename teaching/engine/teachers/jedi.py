@@ -1,16 +1,26 @@
 """JEDI with the harmonic estimate (Algorithm 2 of the paper)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..classes import of_class
+from ..errors import BadSetting
+from ..harmonic import harmonic
 from ..history import Past
 from ..learners.paper import loss_slopes
+from ..mended import mended
 from ..pool import Pool
 from .base import Judgement, Teacher
+
+Estimator = Literal["paper", "mended"]
+ESTIMATORS: dict[Estimator, Callable[[Pool, Past], FloatArray]] = {
+    "paper": harmonic,
+    "mended": mended,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,9 +44,23 @@ class JEDI(Teacher):
     is_reference: ClassVar[bool] = True
     length_follows_memory: ClassVar[bool] = True
 
+    estimator: Estimator = "paper"
+    """whence P comes: `harmonic.py`, as in the paper, or `mended.py`"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.estimator not in ESTIMATORS:
+            raise BadSetting(
+                f"There is no estimator {self.estimator!r}; choose from {', '.join(ESTIMATORS)}."
+            )
+
     def memory(self) -> float:
         """The β that the rule uses."""
         return self.beta
+
+    def probabilities(self, pool: Pool, past: Past) -> FloatArray:
+        """P by the chosen estimator, (n, k)."""
+        return ESTIMATORS[self.estimator](pool, past)
 
     def default_window(self) -> int:
         """W = ⌊2/(1−β) + ½⌋: twice the number of examples that the learner remembers."""
