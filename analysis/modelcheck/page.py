@@ -22,7 +22,7 @@ from teaching.teachers import teacher_title
 
 from . import beliefs
 from .figures import BINARY, ArmBins, ArmFits, calibration_plot, decay_plot
-from .kinds import Reading, kinds_table, read
+from .kinds import TITLES, Reading, kinds_plot, kinds_table, read
 from .sessions import TaughtSession, sessions_of
 
 # How many of the newest: the page loads in a second or two, and more would change little.
@@ -116,14 +116,16 @@ def model_page(study: Study, purpose: str, version: str = "") -> dict[str, Any]:
         return page
     return page | {
         "losses": loss_table(found),
-        "kinds": kinds_table(
-            [(teacher_title(arm.name), arm.readings) for arm in found.arms], found.sample
-        ),
+        "kinds": kinds_table(readings_by_teacher(found), found.sample),
         "figures": [draw(found) for draw in FIGURES.values()],
         "forms": [*FORMS],
         "decay": decay_words(found),
         "even_odds": f"{np.log(2):.3f}",
     }
+
+
+def readings_by_teacher(found: Check) -> list[tuple[str, Sequence[Reading]]]:
+    return [(teacher_title(arm.name), arm.readings) for arm in found.arms]
 
 
 def loss_table(found: Check) -> Table:
@@ -242,4 +244,19 @@ def decay_row(session: TaughtSession, one: Fit) -> list[Any]:
     return [session.code, session.arm, *measured, one.beta, one.low, one.high, one.rate]
 
 
-FIGURES = {"calibration": calibration_figure, "decay": decay_figure}
+def kinds_figure(found: Check) -> StudyFigure:
+    rows: list[list[Any]] = [
+        [session.code, arm.name, reading.leading, *(reading.kinds[kind] for kind in TITLES)]
+        for arm in found.arms
+        for session, reading in zip(arm.sessions, arm.readings, strict=True)
+    ]
+    caption = (
+        "Every mark is a worker, in the row of the kind of learner that is the likeliest after the last answer, at its "
+        "probability. To the right of the dashed line it is more probable than all other kinds together."
+    )
+    header = ("participant", "arm", "likeliest", *(f"p_{kind}" for kind in TITLES))
+    drawing = kinds_plot("Likeliest kinds of learners", readings_by_teacher(found))
+    return StudyFigure("kinds", caption, drawing, header, rows, found.sample, found.purpose)
+
+
+FIGURES = {"calibration": calibration_figure, "kinds": kinds_figure, "decay": decay_figure}

@@ -105,12 +105,8 @@ def mapping_facts(participant: Participant) -> list[Fact]:
         return []
     span, mean = (words.decimal(inputs[name], 2) for name in ("shrunken_span", "mean"))
     weight, people = words.share(inputs["weight"], 0), inputs["people"]
-    return [
-        (
-            "β is of",
-            f"n̄ shrunken to {span}: {weight} of the way from {mean}, by {people} people and the prior",
-        )
-    ]
+    measured = f"mean {mean} of {people} people and the prior, {weight} of the distance kept"
+    return [("shrunken span", f"{span} ({measured})")]
 
 
 def fitted_words(participant: Participant) -> str:

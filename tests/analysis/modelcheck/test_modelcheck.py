@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.modelcheck import beliefs
-from analysis.modelcheck.kinds import UNCLEAR, Reading, kinds_table
+from analysis.modelcheck.kinds import Reading, kinds_table
 from analysis.modelcheck.page import check, model_page
 from studies.models import Participant, Study
 from teaching.engine import Shown, Tracked
@@ -96,8 +96,10 @@ def test_what_was_fitted_when_the_teaching_ended_is_what_the_check_fits(finished
 def test_every_worker_is_counted_once_among_the_kinds_of_learners(finished):
     found = check(finished, Participant.Purpose.LIVE)
     table = model_page(finished, Participant.Purpose.LIVE)["kinds"]
-    assert [column.title for column in table.columns][1:] == ["JEDI", "RT", "All"]
-    assert np.sum([row[1:] for row in table.rows], axis=0).tolist() == [2, 2, 4]
+    assert [column.group for column in table.columns][1::2] == ["JEDI", "RT", "All"]
+    *kinds, total = [row[1:] for row in table.rows]
+    assert np.sum(kinds, axis=0).tolist() == total
+    assert total[::2] == [2, 2, 4]
     for arm in found.arms:
         for session, reading in zip(arm.sessions, arm.readings, strict=True):
             person = Participant.objects.get(code=session.code)
@@ -109,11 +111,22 @@ def test_every_worker_is_counted_once_among_the_kinds_of_learners(finished):
             assert reading.kinds == teacher.mixture(session.pool, history).family_weights()
 
 
-def test_a_kind_leads_only_where_it_is_likelier_than_all_others_together():
-    sure, unsure = (Reading(np.empty((0, 2)), kinds) for kinds in ({"rule": 0.6}, {"rule": 0.4}))
-    table = kinds_table([("JEDI", [sure, unsure, unsure])], note="")
-    assert [row[1:] for row in table.rows] == [[1, 1], [2, 2]]
-    assert table.rows[-1][0] == UNCLEAR
+def test_workers_are_counted_by_their_likeliest_kind_and_apart_where_it_is_clear():
+    sure, unsure, other = (
+        Reading(np.empty((0, 2)), kinds)
+        for kinds in (
+            {"rule": 0.6, "concept": 0.4},
+            {"rule": 0.4, "concept": 0.3, "habit": 0.3},
+            {"concept": 0.5, "rule": 0.5 - 1e-9},
+        )
+    )
+    table = kinds_table([("JEDI", [sure, unsure, unsure]), ("RT", [other])], note="")
+    assert [(column.group, column.title) for column in table.columns[1:3]] == [
+        ("JEDI", "likeliest"), ("JEDI", "clearly"),
+    ]  # fmt: skip
+    assert [row[1:] for row in table.rows] == [
+        [0, 0, 1, 0, 1, 0], [3, 1, 0, 0, 3, 1], [3, 1, 1, 0, 4, 1],
+    ]  # fmt: skip
 
 
 def test_only_people_who_count_are_checked(finished):
@@ -128,8 +141,14 @@ def test_the_page_and_its_figures(finished, researcher):
     assert "running accuracy" in page
     assert "0.693" in page
     assert "Which learner model fits whom" in page
-    for form, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"participant,arm")):
-        assert b"".join(researcher.get(f"{base}decay.{form}")).startswith(start)
+    for key in ("decay", "kinds"):
+        for form, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"participant,arm")):
+            assert b"".join(researcher.get(f"{base}{key}.{form}")).startswith(start)
+    text = b"".join(researcher.get(f"{base}kinds.csv")).decode()
+    for row in csv.DictReader(io.StringIO(text)):
+        chances = {name: float(p) for name, p in row.items() if name.startswith("p_")}
+        assert sum(chances.values()) == pytest.approx(1)
+        assert max(chances, key=chances.get) == f"p_{row['likeliest']}"
     rows = list(
         csv.DictReader(io.StringIO(researcher.get(f"{base}calibration.csv").content.decode()))
     )
