@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -14,9 +13,11 @@ import numpy as np
 
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief, suggest_learning_rate
 from teaching.engine.arrays import FloatArray, IntArray
-from teaching.engine.bank import FAMILIES, Seen
-from teaching.engine.classes import unfolded
+from teaching.engine.bank import FAMILIES
+from teaching.engine.bank.mixture import Mixture
+from teaching.engine.classes import folded, unfolded
 from teaching.engine.history import Past
+from teaching.engine.mended import mended
 
 from . import people_report
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
@@ -26,7 +27,7 @@ from .people_fits import fit_learner
 from .people_scores import shared
 from .report import Section
 
-HARMONIC, TRACKED, RUNNING = "harmonic", "tracked", "running"
+HARMONIC, MENDED, TRACKED, RUNNING = "harmonic", "mended", "tracked", "running"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class People(Experiment):
         names = [_people(path).name for path in self.paths]
         if len(set(names)) < len(names):
             raise BadExperiment("Two of the folders have the same name; rename one of them.")
-        return dataclasses.replace(self, seeds=1)
+        return replace(self, seeds=1)
 
     def settings(self) -> dict[str, Any]:
         return super().settings() | {"data": [digest(path / TRIALS) for path in self.paths]}
@@ -92,6 +93,7 @@ class People(Experiment):
             "labels": lesson.labels.tolist(),
             "answers": lesson.answers[: lesson.predicted].tolist(),
             "chances": {name: np.round(p, 5).tolist() for name, p in lesson.expected().items()},
+            "models": {name: np.round(p, 4).tolist() for name, p in lesson.singles().items()},
         }
         return row | lesson.fitted() | lesson.tested()
 
@@ -149,15 +151,40 @@ class Lesson:
 
     def expected(self) -> dict[str, FloatArray]:
         """P of all classes before each answer, (t, k), by each way to predict."""
-        history = self.history(self.predicted)
-        mixture = self.tracked.mixture(self.pool, history)
+        history, mixture = self.history(self.predicted), self.mixture
         alone = {family.name: mixture.alone(family.name).expected() for family in FAMILIES}
         return {
             HARMONIC: np.array([self._harmonic(history[:s], s) for s in range(len(history))]),
+            MENDED: self._mended(history),
             TRACKED: mixture.expected(),
             RUNNING: running(self.labels, self.answers[: self.predicted], self.pool.class_count),
             **alone,
         }
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        """What tracked makes of the answers that are predicted."""
+        return self.tracked.mixture(self.pool, self.history(self.predicted))
+
+    def singles(self) -> dict[str, FloatArray]:
+        """The same by every single model of the bank: (t,) for class 1 of two, (t, k) of more."""
+        return {
+            model_name(member.family.name, name): folded(p)
+            for member in self.mixture.members
+            for name, p in zip(member.followed.names, member.each_alone(), strict=True)
+        }
+
+    def _after(self, teacher: Tracked, history: Sequence[Shown]) -> FloatArray:
+        predicted = teacher.predict(self.pool, history)
+        return unfolded(predicted, self.pool.class_count)[self.tests]
+
+    def _mended_after(self, history: Sequence[Shown]) -> FloatArray:
+        past = Past.read(with_mended(self.pool, history), self.pool)
+        return mended(self.pool, past)[self.tests]
+
+    def _mended(self, history: Sequence[Shown]) -> FloatArray:
+        """The mended estimate before each answer, (t, k), each from those before as a session would store them."""
+        return np.array([step.p for step in with_mended(self.pool, history)])
 
     def _harmonic(self, before: Sequence[Shown], step: int) -> FloatArray:
         p = unfolded(np.asarray(belief(self.pool, before)), self.pool.class_count)
@@ -165,11 +192,7 @@ class Lesson:
 
     def fitted(self) -> ResultRow:
         """η₀ and β of the paper's learner, and which family the answers speak for."""
-        history = self.history(self.predicted)
-        past = Past.read(history, self.pool)
-        rate = self.tracked.learning_rate
-        fit = fit_learner(Seen.of(self.pool, past, self.tracked.beta, rate))
-        weights = self.tracked.mixture(self.pool, history).family_weights()
+        fit, weights = fit_learner(self.mixture.seen), self.mixture.family_weights()
         rounded = {name: round(weight, 4) for name, weight in weights.items()}
         return {"beta": fit.beta, "rate": fit.rate, "gain": round(fit.gain, 3), "families": rounded}
 
@@ -179,15 +202,32 @@ class Lesson:
             return {}
         history, k = self.history(self.examples.size), self.pool.class_count
         after = {
-            TRACKED: unfolded(self.tracked.predict(self.pool, history), k)[self.tests],
             HARMONIC: unfolded(np.asarray(belief(self.pool, history)), k)[self.tests],
+            MENDED: self._mended_after(history),
+            TRACKED: self._after(self.tracked, history),
             RUNNING: running_after(self.pool, self.examples, self.answers, self.tests),
         }
+        for family in FAMILIES:
+            after[family.name] = self._after(replace(self.tracked, families=(family,)), history)
         return {
             "test_answers": self.test_answers.tolist(),
             "test_labels": self.pool.labels[self.tests].tolist(),
             "tests": {name: np.round(p, 5).tolist() for name, p in after.items()},
         }
+
+
+def model_name(family: str, model: str) -> str:
+    """A single model of the bank, as the files name it."""
+    return f"{family}: {model}"
+
+
+def with_mended(pool: Pool, history: Sequence[Shown]) -> list[Shown]:
+    """The history with the mended estimate of each step, which the next one reads."""
+    steps: list[Shown] = []
+    for step in history:
+        p = mended(pool, Past.read(steps, pool))[step.example]
+        steps.append(replace(step, p=p.tolist()))
+    return steps
 
 
 @lru_cache(maxsize=64)

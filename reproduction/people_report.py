@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import rankdata
 
-from analysis.charts.words import UNKNOWN, with_minus
+from analysis.charts.figures.distributions import ArmPoints, histogram, scatter
+from analysis.charts.words import UNKNOWN, plain, with_minus
 from analysis.modelcheck.beliefs import Bin, calibration
 from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.stats import spearman, summarise
@@ -17,6 +19,7 @@ from teaching.engine.bank import FAMILIES
 from . import people_scores as scores
 from .experiment import Results
 from .figures import Dots, convergence_plot, dot_plot
+from .people_models import single_models
 from .people_scores import CONSTANT, CURVE, Scored
 from .report import Data, Figure, ReportTable, Section
 from .summaries import mean_curve, with_interval
@@ -26,23 +29,24 @@ if TYPE_CHECKING:
 
 WAYS = {
     "harmonic": "harmonic",
+    "mended": "harmonic, mended",
     "tracked": "tracked",
     "running": "running accuracy",
     CURVE: "learning curve of others",
     CONSTANT: "best constant",
 }
 SINGLES = {family.name: f"{family.name}: {family.title}" for family in FAMILIES}
-# Answers of one bin of a curve.
-STRIDE = 5
 PHASE = 10
 
 ABOUT = (
     "Each way says before every answer how probable each class is; the loss is −log of the probability of what was "
     "said, kept within 1 and 99 %, in nats. Means are over answers, then tasks, then people, with 95 % intervals over "
-    "people. Harmonic is the paper's estimate, tracked the mixture of all learner models of the bank. The running "
-    "accuracy knows how often this person was right so far, with one guess at each class to begin with, and says the "
+    "people. Harmonic is the paper's estimate; the mended one has guesses, a prior and what the person was told. "
+    "Tracked is the mixture of all learner models of the bank. The running accuracy knows how often this person was "
+    "right so far, with one guess at each class to begin with, and says the "
     "true class with that probability. The learning curve and the best constant know everybody but the person. Below "
-    "them, every family of models by itself."
+    "them, every family of models by itself, and every single model. Intervals of calibration errors come from drawing "
+    "people again."
 )
 ABOUT_FEATURES = (
     "Features are centred over all items. Up to twelve, each is measured in its own standard deviation; of more the "
@@ -66,7 +70,8 @@ def _summary(experiment: People, found: Sequence[Scored]) -> Section:
     ]
     better = [with_interval(one.less_running("tracked"), 3) for one in found]
     rows.append(["tracked is better than running accuracy by", *better])
-    rows.append(["calibration error of tracked", *(f"{one.error('tracked'):.3f}" for one in found)])
+    errors = [with_interval(one.error_summary("tracked"), 3) for one in found]
+    rows.append(["calibration error of tracked", *errors])
     data = Data(
         "people-summary",
         ["set", "way", "people", "loss", "less_running", "calibration_error"],
@@ -95,8 +100,10 @@ def _set(found: Scored) -> Section:
         f"{data.people} people in {len(data.sessions)} tasks, {len(data.classes)} classes, {len(data.features)} items "
         f"with {data.features.shape[1]} features. A guess has a loss of {np.log(len(data.classes)):.3f}."
     )
-    tables = [_losses(found), _fitting(found), _fits(found)]
-    figures = [_by_answers(found), _calibration(found), _dots(found)]
+    tables = [_losses(found), single_models(found), _fitting(found), _fits(found)]
+    figures = [_by_answers(found), _calibration(found), _dots(found), _betas(found)]
+    if found.data.memory:
+        figures.append(_memory(found))
     if any("tests" in row for row in found.rows):
         tables.append(_tests(found))
     return Section(data.name, [sentence], tables, figures)
@@ -113,7 +120,7 @@ def _losses(found: Scored) -> ReportTable:
                 title,
                 with_interval(found.loss(name), 3),
                 UNKNOWN if name == "running" else with_interval(found.less_running(name), 3),
-                f"{found.error(name):.3f}",
+                with_interval(found.error_summary(name), 3),
             ]
             for name, title in every.items()
         ],
@@ -178,6 +185,39 @@ def _fits(found: Scored) -> ReportTable:
     )
 
 
+def _betas(found: Scored) -> Figure:
+    """How the fitted decays of people distribute."""
+    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
+    tenths = Counter(min(int(beta * 10), 9) for beta in betas.values())
+    counts = [(round(tenth / 10 + 0.05, 2), tenths[tenth]) for tenth in range(10)]
+    return Figure(
+        histogram("Memory decay of the paper's learner", "fitted β, mean of a person", counts),
+        "People by the β that fits their answers best, in tenths.",
+        Data(f"people-{found.data.name}-betas", ["beta", "people"], [list(one) for one in counts]),
+    )
+
+
+def _memory(found: Scored) -> Figure:
+    """Fitted decays beside memory scores, by rank, as the correlation has them."""
+    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
+    people = [person for person in betas if person in found.data.memory]
+    ranks = rankdata([found.data.memory[person] for person in people]).tolist()
+    points = list(zip(ranks, [betas[person] for person in people], strict=True))
+    arms = [ArmPoints(found.data.name, points)]
+    return Figure(
+        scatter("Decay and memory", "rank of the memory score", "fitted β", arms, show_tick=plain),
+        "Every person with a memory score.",
+        Data(
+            f"people-{found.data.name}-memory",
+            ["person", "memory", "memory_rank", "beta"],
+            [
+                [person, found.data.memory[person], rank, beta]
+                for person, (rank, beta) in zip(people, points, strict=True)
+            ],
+        ),
+    )
+
+
 def _quartiles(values: Sequence[float]) -> list[str]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     return [f"{middle:.2f}", f"{low:.2f} – {high:.2f}"]
@@ -191,43 +231,35 @@ def _rank(values: Mapping[str, float], memory: Mapping[str, float]) -> str:
 
 def _by_answers(found: Scored) -> Figure:
     """The loss by the number of answers seen."""
-    longest = min(len(row["answers"]) for row in found.rows)
-    starts = list(range(0, max(longest - longest % STRIDE, 1), STRIDE))
-    curves = [
-        mean_curve(
-            title, starts, [_windows(found, name, starts, one) for one in found.people[name]]
-        )
-        for name, title in WAYS.items()
+    starts = [window.start for window in found.windows]
+    curves = {
+        name: mean_curve(WAYS.get(name, name), starts, found.by_answers(name).tolist())
+        for name in [*WAYS, *SINGLES, *found.models]
+    }
+    rows = [
+        [name, window.start, *(float(part[at]) for part in (one.mean, one.low, one.high)), error]
+        for name, one in curves.items()
+        for at, window in enumerate(found.windows)
+        for error in [found.error(name, window)]
     ]
     return Figure(
-        convergence_plot("Log loss by answers seen", "log loss, nats", curves),
-        f"Means of {STRIDE} answers, from the number of answers seen before them, with 95 % intervals over people.",
+        convergence_plot(
+            "Log loss by answers seen", "log loss, nats", [curves[name] for name in WAYS]
+        ),
+        f"Means of {scores.STRIDE} answers, from the number of answers seen before them, with 95 % intervals over "
+        "people. The file has the families and single models too, with the calibration error of the same answers.",
         Data(
             f"people-{found.data.name}-by-answers",
-            ["way", "answers_seen", "mean", "low", "high"],
-            [
-                [one.name, step, float(mean), float(low), float(high)]
-                for one in curves
-                for step, mean, low, high in zip(
-                    one.steps, one.mean, one.low, one.high, strict=True
-                )
-            ],
+            ["way", "answers_seen", "mean", "low", "high", "calibration_error"],
+            rows,
         ),
     )
 
 
-def _windows(found: Scored, name: str, starts: Sequence[int], person: str) -> list[float]:
-    own = [
-        losses
-        for row, losses in zip(found.rows, found.losses[name], strict=True)
-        if row["person"] == person
-    ]
-    return [float(np.mean([one[at : at + STRIDE].mean() for one in own])) for at in starts]
-
-
 def _calibration(found: Scored) -> Figure:
     """Tracked by tens of answers seen, beside harmonic and the running accuracy."""
-    arms = [ArmBins(WAYS[name], _bins(found, name)) for name in ("harmonic", "tracked", "running")]
+    shown = ("harmonic", "mended", "tracked", "running")
+    arms = [ArmBins(WAYS[name], _bins(found, name)) for name in shown]
     longest = max(len(row["answers"]) for row in found.rows)
     arms += [
         ArmBins(f"tracked, from {first}", _bins(found, "tracked", slice(first, first + PHASE)))
@@ -288,7 +320,7 @@ def _tests(found: Scored) -> ReportTable:
         header=["", "log loss", "better than running accuracy by"],
         rows=[
             [
-                WAYS[name],
+                {**WAYS, **SINGLES}[name],
                 with_interval(summarise(list(one.values())), 3),
                 UNKNOWN if name == "running" else with_interval(scores.difference(one, running), 3),
             ]

@@ -9,13 +9,18 @@ from functools import cached_property
 import numpy as np
 
 from analysis.modelcheck.beliefs import BINS, SUREST
-from analysis.stats import SampleSummary, summarise
-from teaching.engine.arrays import FloatArray
+from analysis.stats import CONFIDENCE, Interval, SampleSummary, summarise
+from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.classes import unfolded
 
 from .experiment import ResultRow
 from .people_files import PeopleSet
 
 CURVE, CONSTANT = "curve", "constant"
+# Answers of one window of a curve.
+STRIDE = 5
+# How often people are drawn again for an interval.
+RESAMPLES = 1000
 # Answers of others are counted with one right and one wrong to begin with.
 FIRST = 1.0
 
@@ -104,6 +109,22 @@ def calibration_error(expected: FloatArray, said: FloatArray) -> float:
     return float(np.abs(gaps).sum() / expected.size)
 
 
+def binned_gaps(expected: FloatArray, said: FloatArray, who: IntArray, people: int) -> FloatArray:
+    """Σ (expected − said) by person and class of probability, (people, BINS)."""
+    place = np.minimum((expected * BINS).astype(np.intp), BINS - 1)
+    sums = np.bincount(who * BINS + place, expected - said, people * BINS)
+    return np.asarray(sums, dtype=np.float64).reshape(people, BINS)
+
+
+def calibration_interval(gaps: FloatArray, counts: FloatArray) -> Interval:
+    """The 95 % interval of the calibration error by drawing people again: gaps (people, BINS), counts (people,)."""
+    rng = np.random.default_rng(0)
+    drawn = rng.multinomial(len(counts), np.full(len(counts), 1 / len(counts)), RESAMPLES)
+    errors = np.abs(drawn @ gaps).sum(axis=1) / (drawn @ counts)
+    low, high = np.quantile(errors, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return Interval(float(low), float(high))
+
+
 @dataclass(frozen=True)
 class Scored:
     """The rows of one set, with the losses and chances of every way."""
@@ -117,7 +138,18 @@ class Scored:
             name: [np.asarray(row["chances"][name]) for row in self.rows]
             for name in self.rows[0]["chances"]
         }
-        return told | without_person(self.rows)
+        return told | self._singles() | without_person(self.rows)
+
+    def _singles(self) -> dict[str, list[FloatArray]]:
+        return {
+            name: [unfolded(np.asarray(row["models"][name]), row["classes"]) for row in self.rows]
+            for name in self.models
+        }
+
+    @property
+    def models(self) -> list[str]:
+        """The single models of the bank, by name."""
+        return list(self.rows[0]["models"])
 
     @cached_property
     def losses(self) -> dict[str, list[FloatArray]]:
@@ -142,7 +174,48 @@ class Scored:
         """By how much a way is better than the running accuracy, person by person."""
         return difference(self.people[name], self.people["running"])
 
-    def error(self, name: str) -> float:
-        """The expected calibration error."""
-        answers = [row["answers"] for row in self.rows]
-        return calibration_error(*class_chances(self.chances[name], answers))
+    def error(self, name: str, part: slice = slice(None)) -> float:
+        """The expected calibration error, of some answers or all."""
+        return calibration_error(*self._class_chances(name, part))
+
+    def error_summary(self, name: str) -> SampleSummary:
+        """The same with its interval over people."""
+        expected, said = self._class_chances(name)
+        who = np.repeat(self.whose, [one[:, self._first :].size for one in self.chances[name]])
+        gaps = binned_gaps(expected, said, who, len(self.persons))
+        counts = np.bincount(who, minlength=len(self.persons)).astype(np.float64)
+        interval = calibration_interval(gaps, counts)
+        return SampleSummary(len(self.persons), self.error(name), interval=interval)
+
+    def _class_chances(self, name: str, part: slice = slice(None)) -> tuple[FloatArray, FloatArray]:
+        chances = [one[part] for one in self.chances[name]]
+        return class_chances(chances, [row["answers"][part] for row in self.rows])
+
+    @property
+    def _first(self) -> int:
+        """The first class whose probability says anything new."""
+        return 1 if self.rows[0]["classes"] == 2 else 0
+
+    @cached_property
+    def persons(self) -> list[str]:
+        return list(dict.fromkeys(row["person"] for row in self.rows))
+
+    @cached_property
+    def whose(self) -> IntArray:
+        """The place of each session's person, (s,)."""
+        places = {person: place for place, person in enumerate(self.persons)}
+        return np.array([places[row["person"]] for row in self.rows])
+
+    @cached_property
+    def windows(self) -> list[slice]:
+        """Every STRIDE answers, as far as all sessions go."""
+        shortest = min(len(row["answers"]) for row in self.rows)
+        starts = range(0, max(shortest - shortest % STRIDE, 1), STRIDE)
+        return [slice(start, start + STRIDE) for start in starts]
+
+    def by_answers(self, name: str) -> FloatArray:
+        """The mean loss of every person in every window, (people, windows)."""
+        rows = np.array([[one[w].mean() for w in self.windows] for one in self.losses[name]])
+        sums = np.zeros((len(self.persons), len(self.windows)))
+        np.add.at(sums, self.whose, rows)
+        return sums / np.bincount(self.whose)[:, None]

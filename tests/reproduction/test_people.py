@@ -8,7 +8,7 @@ import pytest
 
 from reproduction import people_scores, runs
 from reproduction.experiment import BadExperiment
-from reproduction.people import HARMONIC, RUNNING, TRACKED, Lesson, People, running
+from reproduction.people import HARMONIC, MENDED, RUNNING, TRACKED, Lesson, People, running
 from reproduction.people_files import read_people, standardised
 from reproduction.people_fits import fit_learner
 from teaching.engine import LearningRate, Pool, SimulatedLearner
@@ -145,6 +145,18 @@ def test_the_calibration_error_is_the_mean_distance_in_tenths():
     assert people_scores.calibration_error(expected, said) == pytest.approx((0.9 + 0.1) / 4)
 
 
+def test_the_interval_of_the_calibration_error_covers_that_of_everybody():
+    rng = np.random.default_rng(0)
+    who, expected = np.repeat(np.arange(40), 25), rng.random(1000)
+    said = (rng.random(1000) < np.clip(expected + 0.2, 0, 1)).astype(float)
+    gaps = people_scores.binned_gaps(expected, said, who, 40)
+    assert np.abs(gaps.sum(axis=0)).sum() / 1000 == pytest.approx(
+        people_scores.calibration_error(expected, said)
+    )
+    interval = people_scores.calibration_interval(gaps, np.full(40, 25.0))
+    assert interval.low < people_scores.calibration_error(expected, said) < interval.high
+
+
 def test_the_fitted_rate_and_decay_are_those_of_the_learner(two_sets):
     rng = np.random.default_rng(3)
     labels = np.arange(60) % 2
@@ -176,9 +188,17 @@ def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, tmp_path)
     assert [table.title for table in sections[2].tables][-1] == "Items that were not taught"
     row = results.of("triples")[0]
     assert {HARMONIC, TRACKED, RUNNING} <= set(row["chances"])
-    assert set(row["tests"]) == {HARMONIC, TRACKED, RUNNING}
-    names = {table.data.name for section in sections for table in section.tables}
+    assert {HARMONIC, MENDED, TRACKED, RUNNING} <= set(row["tests"])
+    models = next(t.data for t in sections[2].tables if t.title == "Single models")
+    assert len(models.rows) == len(row["models"]) > 100
+    losses = people_scores.Scored(read_people(two_sets[1]), results.of("triples")).people
+    family, model, mean, low, high = models.rows[40][:5]
+    own = losses[f"{family}: {model}"].values()
+    assert mean == pytest.approx(np.mean(list(own)))
+    assert low < mean < high
+    names = {part.data.name for one in sections for part in (*one.tables, *one.figures)}
     assert {"people-summary", "people-pairs-fits", "people-triples-tests"} <= names
+    assert {"people-pairs-memory", "people-triples-models", "people-pairs-by-answers"} <= names
     assert all(figure.svg for section in sections for figure in section.figures)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import logit
 
 from ..arrays import FloatArray, IntArray
-from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style
+from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style, described
 from .fading import ages_before, faded
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
@@ -30,12 +30,19 @@ class FollowedAccuracy(Followed):
     shares: FloatArray
     slopes: FloatArray
     logits: FloatArray
+    settings: dict[str, FloatArray]
 
     @classmethod
-    def before(cls, seen: Seen, shares: FloatArray, slopes: FloatArray) -> FollowedAccuracy:
-        """From P(right) before each answer and now, (m, t+1)."""
+    def before(
+        cls, seen: Seen, shares: FloatArray, slopes: FloatArray, **settings: FloatArray
+    ) -> FollowedAccuracy:
+        """From P(right) before each answer and now, (m, t+1), and what else distinguishes the models, (m,) each."""
         logits = expected(seen, shares[:, :-1], slopes, seen.examples)
-        return cls(seen, shares[:, -1], slopes, logits.swapaxes(1, 2))
+        return cls(seen, shares[:, -1], slopes, logits.swapaxes(1, 2), settings)
+
+    @property
+    def names(self) -> list[str]:
+        return described(**self.settings, slope=self.slopes)
 
     def beliefs(self, models: IntArray) -> FloatArray:
         everything = slice(None)
@@ -56,7 +63,9 @@ class RunningAccuracy(Family):
     def follow(self, seen: Seen) -> FollowedAccuracy:
         shares = running_shares(seen.answers == seen.labels, np.array(self.decays), seen.k)
         slopes = np.tile(self.slopes, len(self.decays))
-        return FollowedAccuracy.before(seen, np.repeat(shares, len(self.slopes), axis=0), slopes)
+        decays = np.repeat(self.decays, len(self.slopes))
+        shares = np.repeat(shares, len(self.slopes), axis=0)
+        return FollowedAccuracy.before(seen, shares, slopes, decay=decays)
 
 
 class Difficulty(RunningAccuracy):
@@ -82,7 +91,7 @@ class Practice(Family):
         half_ways = np.repeat(HALF_WAYS, slopes.size // len(HALF_WAYS))
         left = half_ways[:, None] / (half_ways[:, None] + np.arange(len(seen) + 1))
         shares = 1 - (1 - 1 / seen.k) * left
-        return FollowedAccuracy.before(seen, shares, slopes)
+        return FollowedAccuracy.before(seen, shares, slopes, half_way=half_ways)
 
 
 def running_shares(is_right: np.ndarray, decays: FloatArray, k: int) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from .base import Family, Followed, Seen, combined
+from .base import Family, Followed, Seen, combined, described
 from .exemplar import (
     BACKGROUNDS,
     WIDTHS,
@@ -37,6 +37,10 @@ class FollowedAttention(Followed):
     trusts: FloatArray
     backgrounds: FloatArray
     logits: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        return described(trust=self.trusts, width=self.widths, background=self.backgrounds)
 
     def beliefs(self, models: IntArray) -> FloatArray:
         left = faded(self.seen.final_ages, np.full(models.size, DECAY))

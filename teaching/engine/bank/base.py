@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
@@ -162,6 +162,11 @@ class Followed(ABC):
     logits: FloatArray
 
     @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What distinguishes each model within its family, in words."""
+
+    @property
     def first_shares(self) -> FloatArray:
         """Alike, unless a family knows better; they add up to one."""
         return np.full(len(self.logits), 1 / len(self.logits))
@@ -210,6 +215,20 @@ class Family(ABC):
 def combined(*axes: Sequence[float]) -> tuple[NDArray[Any], ...]:
     """Every combination of settings, the last changing fastest: one array of each setting."""
     return tuple(np.array(setting) for setting in zip(*product(*axes), strict=True))
+
+
+def described(**settings: Iterable[object]) -> list[str]:
+    """Models by their settings, one list of each: "width 0.02, decay 0.9"."""
+    words = [name.replace("_", " ") for name in settings]
+    rows = zip(*settings.values(), strict=True)
+    return [
+        ", ".join(f"{word} {one}" for word, one in zip(words, row, strict=True)) for row in rows
+    ]
+
+
+def looks(places: IntArray) -> list[str]:
+    """Where models look, in words."""
+    return [("features", "relevant")[place] for place in places]
 
 
 def softmax(logits: FloatArray, axis: int = -1) -> FloatArray:

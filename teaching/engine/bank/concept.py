@@ -18,7 +18,17 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..learners.paper import LearningRate
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, over_classes, softmax
+from .base import (
+    GIVEN,
+    RELEVANT,
+    Family,
+    Followed,
+    Seen,
+    described,
+    looks,
+    over_classes,
+    softmax,
+)
 from .fading import ages_before, faded
 
 # Learning rates η₀ where examples have the length 1, and factors of the study's own.
@@ -73,6 +83,16 @@ class FollowedConcepts(Followed):
     @property
     def first_shares(self) -> FloatArray:
         return self.grid.shares
+
+    @property
+    def names(self) -> list[str]:
+        grid, schedule = self.grid, self.seen.learning_rate
+        factors = grid.rates / (schedule.initial * self.seen.spaces.given.square)
+        betas = len({*BETAS, self.seen.beta})
+        rates = [f"{factor:g} of the assumed" for factor in factors[: 1 + len(FACTORS) * betas]]
+        rates += [f"{rate:g}" for rate in grid.rates[len(rates) :]]
+        _, *others = described(by=looks(grid.places), rate=rates, decay=grid.betas)
+        return ["as the study assumes", *others]
 
     def inferred(self, weights: FloatArray) -> tuple[float, float]:
         """η₀ and β of a learner who looks at the features as given, by the weights (m,) of the models."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, SparseArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined
+from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, described, looks
 from .fading import faded
 
 # ℓ in units of the mean squared distance, each a whole number of times as wide as those before; δ; and b.
@@ -35,6 +35,15 @@ class FollowedExemplars(Followed):
     decays: FloatArray
     backgrounds: FloatArray
     logits: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        return described(
+            by=looks(self.places),
+            width=self.widths,
+            decay=self.decays,
+            background=self.backgrounds,
+        )
 
     def beliefs(self, models: IntArray) -> FloatArray:
         left = faded(self.seen.final_ages, self.decays[models])

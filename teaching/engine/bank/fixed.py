@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
-from .base import AS_EXPECTED, Family, Followed, Seen, Style
+from .base import AS_EXPECTED, Family, Followed, Seen, Style, described
 from .fading import faded
 
 # How fast it is forgotten which answers were given, and how often the last one is given again.
@@ -26,6 +26,11 @@ class FollowedHabits(Followed):
     n: int
     now: FloatArray
     logits: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        said = described(answers_as_said_with_decay=DECAYS)
+        return [*said, "the last answer again", "the last label again"]
 
     def beliefs(self, models: IntArray) -> FloatArray:
         return np.repeat(self.now[models][:, :, None], self.n, axis=2)
@@ -67,6 +72,10 @@ class FollowedKnowledge(Followed):
     seen: Seen
     sharpness: FloatArray
     logits: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        return described(sharpness=self.sharpness)
 
     def beliefs(self, models: IntArray) -> FloatArray:
         return self.sharpness[models][:, None, None] * self.seen.spaces.relevant.points.T

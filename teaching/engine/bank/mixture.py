@@ -56,6 +56,15 @@ class Member:
             total += np.einsum("mt,mtk->tk", share, chances)
         return total
 
+    def each_alone(self) -> FloatArray:
+        """P of all classes before each answer by every single model with its styles mixed, (m, t, k)."""
+        guesses = self.styles.guesses[:, None, None, None]
+        chances = guesses / self.seen.k + (1 - guesses) * self.chances()[self.styles.which]
+        said = chances[:, :, np.arange(len(self.seen)), self.seen.answers]
+        first = np.tile(self.styles.shares, (self.shape[0], 1))
+        weights = weighed(first, said.transpose(2, 1, 0))
+        return np.asarray(np.einsum("mst,smtk->mtk", weights[..., :-1], chances))
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -174,12 +183,12 @@ def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:
 
 
 def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
-    """Weights before each answer and after the last, (M, t+1), from the first (M,) and likelihoods (t, M)."""
-    weights = np.empty((len(likelihoods) + 1, first.size))
+    """Weights before each answer and after the last, (…, M, t+1), from the first (…, M) and likelihoods (t, …, M)."""
+    weights = np.empty((len(likelihoods) + 1, *first.shape))
     weights[0] = first
     back = CHANGE * first
     for step, chances in enumerate(likelihoods):
         now = np.multiply(weights[step], chances, out=weights[step + 1])
-        now *= (1 - CHANGE) / now.sum()
+        now *= (1 - CHANGE) / now.sum(axis=-1, keepdims=True)
         now += back
-    return weights.T
+    return np.moveaxis(weights, 0, -1)

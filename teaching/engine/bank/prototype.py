@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, own_class
+from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, described, looks, own_class
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
@@ -36,6 +36,11 @@ class FollowedPrototypes(Followed):
     logits: FloatArray
     coefficients: FloatArray
     steps: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        steps = [LEAST_STEPS[which] for which in self.which]
+        return described(by=looks(self.places), least_step=steps, sharpness=self.sharpness)
 
     def beliefs(self, models: IntArray) -> FloatArray:
         believed = np.empty((models.size, self.seen.k, self.seen.pool.n))

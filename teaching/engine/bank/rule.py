@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from .base import GUESSERS, Family, Followed, Seen, Style, combined, own_class, softmax
+from .base import GUESSERS, Family, Followed, Seen, Style, combined, described, own_class, softmax
 from .single import attention
 
 # How firmly a learner goes by its feature, how often it moves on when right and when wrong, and how much the
@@ -36,6 +36,13 @@ class FollowedRules(Followed):
     held: FloatArray
     taken: FloatArray
     logits: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        right, wrong = self.moves.T
+        return described(
+            firmness=self.firmness, moves_when_right=right, when_wrong=wrong, trust=GRID[2]
+        )
 
     def beliefs(self, models: IntArray) -> FloatArray:
         believed = np.empty((models.size, self.seen.k, self.seen.pool.n))

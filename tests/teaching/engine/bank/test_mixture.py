@@ -1,10 +1,12 @@
 """The mixture against Bayes' rule, member by member, and what it promises."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from teaching.engine import Pool
-from teaching.engine.bank import FAMILIES
+from teaching.engine.bank import FAMILIES, Followed
 from teaching.engine.bank.accuracy import RunningAccuracy
 from teaching.engine.bank.mixture import CHANGE, Mixture, weighed
 from teaching.engine.bank.outlook import Outlook
@@ -21,6 +23,28 @@ def test_the_mixture_is_bayes_rule_over_every_model_in_every_style(k):
     np.testing.assert_allclose(mixture.expected(), expected, atol=1e-9)
     np.testing.assert_allclose(mixture.weights[:, -1], weights, atol=1e-12)
     assert sum(mixture.family_weights().values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_single_model_is_the_mixture_of_its_styles_and_has_a_name(k):
+    mixture = Mixture.follow(made(7, k), FAMILIES)
+    for member in mixture.members:
+        assert len(set(member.followed.names)) == member.shape[0]
+        for model, alone in enumerate(member.each_alone()):
+            if model % 5 == 0:
+                followed = One(member.followed.logits[[model]])
+                one = Mixture.of_members(mixture.seen, (replace(member, followed=followed),))
+                np.testing.assert_allclose(alone, oracle.expected(one)[0], atol=1e-12)
+
+
+class One(Followed):
+    """A single model, of which only the logits are known."""
+
+    names = ("one",)
+    beliefs = None
+
+    def __init__(self, logits):
+        self.logits = logits
 
 
 @pytest.mark.parametrize("right", [0.2, 0.5, 0.95])
