@@ -16,7 +16,7 @@ from teaching.assignment import teaching_length
 from teaching.engine import Pool, Population, SimulatedWorker, make_teacher, teach
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.references import references_of
-from teaching.services import learning_rate_of
+from teaching.services import estimator_of, learning_rate_of
 
 from .bots import NoFeatures
 
@@ -49,6 +49,7 @@ class SimulatedStudy:
             learning_rate=self.rate,
             repeat_window=study.repeat_window,
             cold_start=study.cold_start,
+            estimator=estimator_of(study, arm),
         )
         steps = teaching_length(study, arm, span)
         for row in self.references:

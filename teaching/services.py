@@ -16,6 +16,7 @@ from studies.seeds import generator
 from . import pools
 from .decay import Fit, fit_session
 from .engine import Choice, EngineError, LearningRate, Shown, Teacher, make_teacher
+from .engine.teachers.jedi import JEDI, Estimator
 from .models import TeachingStep
 from .references import references_of
 
@@ -28,7 +29,13 @@ def teacher_of(participant: Participant) -> Teacher:
         learning_rate=learning_rate_of(study),
         repeat_window=study.repeat_window,
         cold_start=study.cold_start,
+        estimator=estimator_of(study, participant.arm),
     )
+
+
+def estimator_of(study: Study, arm: str) -> Estimator:
+    """Whence a teacher of a study has what workers believe; only JEDI's is a setting."""
+    return "mended" if (arm, study.jedi_estimator) == (JEDI.name, "mended") else "paper"
 
 
 def learning_rate_of(study: Study) -> LearningRate:

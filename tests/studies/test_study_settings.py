@@ -19,6 +19,7 @@ PAPER = {
     "arms": "jedi,imt,eer,rt", "assignment": "round_robin", "cold_start": 5, "short_steps": 20,
     "medium_steps": 30, "long_steps": 40, "short_memory_up_to": 4.5, "medium_memory_up_to": 6.5,
     "other_steps": 30, "learning_rate": None, "learning_rate_decay": 20.0, "evaluation_size": 100,
+    "jedi_estimator": "paper",
     "bonus_share": 0.2,
 }  # fmt: skip
 

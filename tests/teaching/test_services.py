@@ -2,6 +2,7 @@
 
 import pytest
 
+from studies.models import Participant, Study
 from studies.seeds import generator
 from teaching import pools, services
 from teaching.engine import LearningRate, make_teacher
@@ -28,6 +29,22 @@ def test_who_took_no_memory_test_is_taught_as_if_without_memory():
     participant = taught_by("jedi", answers=0)
     participant.beta = None
     assert services.teacher_of(participant).beta == 0
+
+
+def test_only_jedi_takes_the_mended_estimate_and_sessions_keep_theirs():
+    participant = taught_by("jedi", answers=6, jedi_estimator="mended")
+    assert services.teacher_of(participant).estimator == "mended"
+    assert (
+        services.teacher_of(taught_by("imt", answers=0, jedi_estimator="mended")).estimator
+        == "paper"
+    )
+    assert [step.matches for step in services.replay(participant)] == [True] * 7
+    study = Study.objects.get(pk=participant.study_id)
+    study.jedi_estimator = "paper"
+    study.save()
+    participant = Participant.objects.get(pk=participant.pk)
+    assert services.teacher_of(participant).estimator == "mended"
+    assert all(step.matches for step in services.replay(participant))
 
 
 def test_a_step_keeps_everything_that_the_teacher_knew():

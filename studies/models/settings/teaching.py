@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from ..datasets import Dataset
 
 
+class JediEstimator(models.TextChoices):
+    """Whence JEDI has what the worker believes."""
+
+    PAPER = "paper", "as in the paper: harmonic"
+    MENDED = "mended", "mended: guesses, a prior, and what was told"
+
+
 class TeachingSettings(StudySettings):
     if TYPE_CHECKING:
         dataset: models.ForeignKey[Dataset, Dataset]
@@ -103,6 +110,15 @@ class TeachingSettings(StudySettings):
         blank=True,
         help_text="How many of the most recent images JEDI, IMT and Tracked may not show again. Empty: 2/(1−β). 0: the "
         "paper's plain minimum, which often repeats the image just shown.",
+    )
+    jedi_estimator = models.CharField(
+        "JEDI’s estimate",
+        max_length=10,
+        choices=JediEstimator,
+        default=JediEstimator.PAPER,
+        help_text="How JEDI finds out what the worker believes. The paper’s harmonic estimate takes every answer for a "
+        "lasting belief and predicts people worse than a coin does; “mended” knows guesses, all answers and what the "
+        "worker was told. The other teachers stay as they are. See “What is known about people” in the documentation.",
     )
     shows_references = models.BooleanField(
         "reference pictures",

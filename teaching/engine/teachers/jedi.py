@@ -12,15 +12,31 @@ from ..errors import BadSetting
 from ..harmonic import harmonic
 from ..history import Past
 from ..learners.paper import loss_slopes
-from ..mended import mended
+from ..mended import guess_rate, mended
 from ..pool import Pool
-from .base import Judgement, Teacher
+from .base import Explanation, Fact, Judgement, Teacher
 
 Estimator = Literal["paper", "mended"]
 ESTIMATORS: dict[Estimator, Callable[[Pool, Past], FloatArray]] = {
     "paper": harmonic,
     "mended": mended,
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class MendedExplanation(Explanation):
+    """How often the learner guesses, by the answers."""
+
+    guess_rate: float
+
+    def facts(self) -> list[Fact]:
+        """What the answers point to."""
+        return [
+            (
+                "share of guesses inferred from the answers",
+                f"{100 * self.guess_rate:.0f}\N{NO-BREAK SPACE}%",
+            )
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +93,18 @@ class JEDI(Teacher):
             diversity += eta**2 * beta * along(pool, slopes, momentum)
         learner_losses = -np.log1p(of_class(slopes, pool.labels))
         usefulness = 2 * eta * (learner_losses - pool.target_losses)
-        return Judgement(probabilities, diversity - usefulness, diversity, usefulness)
+        return Judgement(
+            probabilities,
+            diversity - usefulness,
+            diversity,
+            usefulness,
+            explanation=self._explain(past),
+        )
+
+    def _explain(self, past: Past) -> Explanation:
+        if self.estimator == "paper":
+            return Explanation()
+        return MendedExplanation(guess_rate=guess_rate(past))
 
 
 def estimated_momentum(pool: Pool, past: Past, beta: float) -> FloatArray:
