@@ -47,6 +47,18 @@ def test_only_jedi_takes_the_mended_estimate_and_sessions_keep_theirs():
     assert all(step.matches for step in services.replay(participant))
 
 
+def test_tracked_makes_every_choice_again_from_the_stored_answers_alone():
+    participant = taught_by("tracked", answers=9)
+    pools._load.cache_clear()
+    again = services.replay(Participant.objects.get(pk=participant.pk))
+    assert [step.matches for step in again] == [True] * 10
+    assert all(step.choice.score == step.stored.score for step in again)
+    changed = again[3].stored
+    TeachingStep.objects.filter(pk=changed.pk).update(answer=1 - changed.answer)
+    assert [step.matches for step in services.replay(participant)][:4] == [True] * 4
+    assert not any(step.matches for step in services.replay(participant)[4:])
+
+
 def test_a_step_keeps_everything_that_the_teacher_knew():
     participant = taught_by("jedi", answers=4)
     *before, step = TeachingStep.objects.of(participant)

@@ -9,12 +9,14 @@ from teaching.engine import (
     LearningRate,
     OmniscientJEDI,
     Pool,
+    Shown,
     SimulatedLearner,
     Tracked,
     make_teacher,
     teach,
 )
 from teaching.engine.bank import FAMILIES
+from teaching.engine.history import Past
 from teaching.engine.learners.alternatives import ExemplarLearner, PrototypeLearner
 from tests.teaching.engine.bank.builders import class_history, class_pool
 from tests.teaching.engine.builders import make_pool, random_history
@@ -154,10 +156,35 @@ def test_a_pool_without_features_still_serves():
     assert np.isfinite(choice.scores).all()
 
 
-def test_one_sided_answers_and_one_example_over_and_over_give_finite_scores():
-    pool = make_pool(30)
-    history = [replace(step, example=3, answer=1) for step in random_history(30, 60)]
-    assert np.isfinite(tracked(repeat_window=0).scores(pool, history)).all()
+ODD = {
+    "nothing yet": lambda pool, t: [],
+    "one class only": lambda pool, t: [
+        (int(i), 0) for i in np.resize(np.flatnonzero(pool.labels == 0), t)
+    ],
+    "one image over and over": lambda pool, t: [(2, s % pool.class_count) for s in range(t)],
+    "one answer to everything": lambda pool, t: [(s % pool.n, 1) for s in range(t)],
+    "always wrong": lambda pool, t: [
+        (s % pool.n, int(pool.labels[s % pool.n] + 1) % pool.class_count) for s in range(t)
+    ],
+    "now this, now that": lambda pool, t: [(s % 3, s // 3 % pool.class_count) for s in range(t)],
+    "one answer": lambda pool, t: [(0, 1)],
+}
+
+
+@pytest.mark.parametrize("k", range(2, 10))
+def test_odd_histories_give_finite_probabilities_and_the_same_choice_every_time(k):
+    pools = [class_pool(3 * k, k=k) for _ in range(2)]
+    for name, history_of in ODD.items():
+        history = [Shown(i, answer, [1 / k] * k) for i, answer in history_of(pools[0], 40)]
+        judged = [tracked(repeat_window=0).judge(one, Past.read(history, one)) for one in pools]
+        first, second = judged
+        assert np.isfinite(first.scores).all(), name
+        assert ((first.probabilities > 0) & (first.probabilities < 1)).all(), name
+        np.testing.assert_allclose(first.probabilities.sum(axis=1), 1, err_msg=name)
+        assert (first.scores == second.scores).all(), name
+        assert (first.probabilities == second.probabilities).all(), name
+        predicted = tracked().mixture(pools[0], history).expected()
+        np.testing.assert_allclose(predicted.sum(axis=1), 1, err_msg=name)
 
 
 def test_scaling_features_against_the_learning_rate_changes_no_choice():
