@@ -33,6 +33,14 @@ class TeachingStep(LabelTask):
     )
     diversity = models.FloatField(null=True, blank=True)
     usefulness = models.FloatField(null=True, blank=True)
+    learner_kind = models.CharField(
+        max_length=30,
+        blank=True,
+        help_text="The likeliest kind of learner, for a teacher that weighs kinds.",
+    )
+    learner_kind_p = models.FloatField(
+        null=True, blank=True, help_text="How probable that kind was, before the answer."
+    )
     learning_rate = models.FloatField(help_text="η_t")
     choice_ms = models.FloatField(help_text="How long the choice took.")
     feedback_ms = models.FloatField(

@@ -59,6 +59,8 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     example = sessions.example(study.dataset, pools.load(study.dataset).example_ids[choice.example])
     # Whoever was shown an image as the picture of its class has seen it.
     seen = {one.pk for one in references_of(study.dataset)} if study.shows_references else set()
+    kinds = kinds_of_learners(choice)
+    kind = max(kinds, key=kinds.__getitem__, default="")
     return TeachingStep(
         participant=participant,
         position=position,
@@ -73,9 +75,17 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         score=choice.score,
         diversity=choice.diversity,
         usefulness=choice.usefulness,
+        learner_kind=kind,
+        learner_kind_p=kinds.get(kind),
         learning_rate=choice.learning_rate,
         choice_ms=elapsed_ms,
     )
+
+
+def kinds_of_learners(choice: Choice) -> dict[str, float]:
+    """How probable each kind of learner was; empty for a teacher that weighs no kinds."""
+    kinds: dict[str, float] = getattr(choice.explanation, "families", {})
+    return kinds
 
 
 # What the fit of a session leaves with its participant.
@@ -117,10 +127,21 @@ class ReplayedStep:
 
     @property
     def matches(self) -> bool:
+        return self.is_same_image and self.is_same_belief
+
+    @property
+    def is_same_image(self) -> bool:
+        return self.stored.example.pool_index == self.choice.example
+
+    @property
+    def is_same_belief(self) -> bool:
+        """What the worker would answer, and which kind of learner the worker is."""
+        then, now = list(self.stored.probabilities), list(self.choice.probabilities)
+        if kind := self.stored.learner_kind:
+            then.append(self.stored.learner_kind_p)
+            now.append(kinds_of_learners(self.choice).get(kind, 0.0))
         # The same machine gives the same bits; another BLAS may differ in the last ones.
-        pairs = zip(self.stored.probabilities, self.choice.probabilities, strict=True)
-        same_beliefs = all(abs(then - now) <= 1e-9 for then, now in pairs)
-        return self.stored.example.pool_index == self.choice.example and same_beliefs
+        return all(abs(a - b) <= 1e-9 for a, b in zip(then, now, strict=True))
 
 
 def replay(participant: Participant) -> list[ReplayedStep]:

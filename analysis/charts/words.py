@@ -53,7 +53,8 @@ def signed_tick(share: float) -> str:
 
 
 def decimal(value: float | None, places: int) -> str:
-    return UNKNOWN if value is None else with_minus(f"{value:.{places}f}")
+    """A value that rounds to zero has no sign."""
+    return UNKNOWN if value is None else with_minus(f"{value:z.{places}f}")
 
 
 def places_for(values: Iterable[float]) -> int:

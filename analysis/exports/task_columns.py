@@ -115,6 +115,13 @@ TEACHING: Columns = (
         "EER, RT, the cold start, and Tracked with a learner who compares images.",
     ),
     Column("usefulness", NUMBER, "The usefulness part of the objective, empty in the same steps."),
+    Column(
+        "learner_kind",
+        TEXT,
+        "The kind of learner that Tracked found the likeliest before the answer, such as concept, exemplar or rule. "
+        "Empty for teachers that weigh no kinds.",
+    ),
+    Column("learner_kind_p", NUMBER, "How probable Tracked found that kind."),
     Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
     Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
     Column(

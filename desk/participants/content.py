@@ -216,6 +216,8 @@ def frame(
         "p": words.decimal(p_of(step.probabilities, step.example.label), 2),
         "score": "" if is_by_chance else words.decimal(step.score, places),
         "standing": standing,
+        "kind": step.learner_kind,
+        "kind_p": words.share(step.learner_kind_p, 0),
     }
 
 

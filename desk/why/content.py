@@ -15,6 +15,7 @@ from teaching import pools
 from teaching.engine import EngineError
 from teaching.engine.teachers.base import Interval
 from teaching.models import TeachingStep
+from teaching.services import ReplayedStep
 from teaching.teachers import teacher_title
 
 from . import drawings as why_drawings
@@ -66,6 +67,7 @@ def explanation(dataset: Dataset, step: TeachingStep, reason: Reason, others: Ot
         "has_interval": own.interval is not None,
         "facts": reason.explanation.facts(),
         "is_replayed": reason.choice.example == shown,
+        "is_same_belief": ReplayedStep(step, reason.choice).is_same_belief,
         "now": words.of(reason.judged(reason.choice.example)),
         "pool_size": reason.pool.n,
         "best": words.all(reason.best(SHOWN), chosen=shown),

@@ -109,6 +109,26 @@ def test_a_replay_finds_another_image_and_another_belief():
     assert [step.matches for step in services.replay(participant)][5:] == [False, False]
 
 
+def test_the_likeliest_kind_of_learner_is_stored_with_a_step_and_verified_by_a_replay():
+    participant = taught_by("tracked", answers=6)
+    *_, changed, last = steps = list(TeachingStep.objects.of(participant))
+    for place, step in enumerate(steps):
+        choice = services.choose(participant, pools.history(steps[:place]))
+        kinds = services.kinds_of_learners(choice)
+        assert kinds[step.learner_kind] == step.learner_kind_p == max(kinds.values())
+    assert all(step.matches for step in services.replay(participant))
+    changed.learner_kind_p += 1e-6
+    changed.save()
+    last.learner_kind = "nobody"
+    last.save()
+    assert [step.matches for step in services.replay(participant)] == [True] * 5 + [False] * 2
+    assert all(step.is_same_image for step in services.replay(participant))
+    # Steps of before it was stored, and teachers that weigh no kinds, have none.
+    TeachingStep.objects.update(learner_kind="", learner_kind_p=None)
+    assert all(step.matches for step in services.replay(participant))
+    assert {step.learner_kind for step in TeachingStep.objects.of(taught_by("rt"))} == {""}
+
+
 def test_the_last_bits_of_a_belief_may_differ_between_machines():
     step = services.replay(taught_by("jedi", answers=4))[-1]
     step.stored.probabilities[0] += 1e-12

@@ -55,7 +55,7 @@ class JEDI(Teacher):
     title: ClassVar[str] = "JEDI"
     description: ClassVar[str] = (
         "Weighs how varied the images are against how useful the next one is, given how fast the worker forgets "
-        "(β of the memory test)."
+        "(the memory decay β)."
     )
     is_reference: ClassVar[bool] = True
     length_follows_memory: ClassVar[bool] = True

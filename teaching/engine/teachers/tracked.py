@@ -51,7 +51,7 @@ class TrackedExplanation(Explanation):
             ("learning rate η₀ inferred from the answers", f"{self.learner_rate:.3f}"),
             ("learning rate of the study", f"{self.assumed_rate:.3f}"),
             ("memory decay β inferred from the answers", f"{self.learner_beta:.3f}"),
-            ("memory decay from the memory test", f"{self.assumed_beta:.3f}"),
+            ("memory decay β that was assumed", f"{self.assumed_beta:.3f}"),
         ]
 
     def interval(self, example: int, of: int = 1) -> Interval:

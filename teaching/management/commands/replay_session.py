@@ -46,6 +46,8 @@ def describe(step: ReplayedStep) -> str:
     stored = step.stored
     now = f"DIFFERS: now image {step.choice.example}, {beliefs(step.choice.probabilities)}"
     then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  {beliefs(stored.probabilities)}"
+    if stored.learner_kind:
+        then += f"  {stored.learner_kind} {stored.learner_kind_p:.6f}"
     return f"{then}  {'same' if step.matches else now}"
 
 

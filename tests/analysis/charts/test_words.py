@@ -14,6 +14,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 
 def test_a_minus_is_a_minus_sign():
     assert words.plain(-0.5) == words.decimal(-0.5, 1) == "\N{MINUS SIGN}0.5"
+    assert words.decimal(-0.0004, 3) == "0.000"
 
 
 @pytest.mark.parametrize(
