@@ -55,6 +55,12 @@ class StyleArrays:
     guesses: FloatArray
     shares: FloatArray
 
+    @cached_property
+    def heeding(self) -> FloatArray:
+        """1 − g, its square and g(1 − g) of each style, (3, f, s), 0 at other firmness than its own."""
+        kept, is_at = 1 - self.guesses, self.which == np.arange(self.firmness.size)[:, None]
+        return np.stack([is_at * each for each in (kept, kept**2, self.guesses * kept)])
+
 
 # For models of the answers themselves: what they expect is nearly what comes.
 AS_EXPECTED = (Style(1.0, 0.02),)

@@ -14,6 +14,7 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..learners.paper import LearningRate
@@ -173,12 +174,28 @@ def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
     products = np.stack([one.plain for one in seen.among])
     # How far each lesson moves the logits before each step, lessons first, (t, t, 1, m).
     links = (reach[:, :-1] * products[grid.places]).transpose(2, 1, 0)[:, :, None].copy()
-    logits, taught = np.zeros((2, len(seen), seen.k, grid.rates.size))
-    for step, truth in enumerate(seen.truth):
-        lesson = np.subtract(truth[:, None], softmax(logits[step], axis=0), out=taught[step])
-        logits[step + 1 :] += links[step, step + 1 :] * lesson
-    logits, taught = logits.transpose(2, 0, 1), taught.transpose(2, 0, 1)
+    follow = _followed_by_difference if seen.k == 2 else _followed
+    logits, taught = (part.transpose(2, 0, 1) for part in follow(links, seen.truth))
     return FollowedConcepts(seen, grid, logits, taught, reach[:, -1], decay)
+
+
+def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Logits and lessons (t, k, m) by lessons that reach later steps through links (t, t, 1, m)."""
+    logits, taught = np.zeros((2, *truth.shape, links.shape[-1]))
+    for step, label in enumerate(truth):
+        lesson = np.subtract(label[:, None], softmax(logits[step], axis=0), out=taught[step])
+        logits[step + 1 :] += links[step, step + 1 :] * lesson
+    return logits, taught
+
+
+def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The same of two classes, whose lessons are opposite."""
+    apart, taught = np.zeros((2, len(truth), links.shape[-1]))
+    twice = 2 * links[:, :, 0]
+    for step, label in enumerate(truth[:, 1].tolist()):
+        lesson = np.subtract(label, expit(apart[step]), out=taught[step])
+        apart[step + 1 :] += twice[step, step + 1 :] * lesson
+    return np.stack([-apart / 2, apart / 2], axis=1), np.stack([-taught, taught], axis=1)
 
 
 def unrolled(grid: Grid, schedule: LearningRate, t: int) -> tuple[FloatArray, FloatArray]:

@@ -151,16 +151,19 @@ class Mixture:
         chosen = tuple(member for member in self.members if member.family.name == name)
         return self.of_members(self.seen, chosen)
 
+    @cached_property
+    def totals(self) -> list[FloatArray]:
+        """The weight of each model now, by family, (m,) each."""
+        return [part[:, :, -1].sum(axis=1) for part in self.parts]
+
     def family_weights(self) -> dict[str, float]:
         """How probable each family is now."""
-        return {
-            m.family.name: float(part[:, :, -1].sum())
-            for m, part in zip(self.members, self.parts, strict=True)
-        }
+        totals = zip(self.members, self.totals, strict=True)
+        return {member.family.name: float(total.sum()) for member, total in totals}
 
     def leading(self) -> list[tuple[int, IntArray]]:
         """The places of the families that are not ruled out, with the likeliest models of each."""
-        totals = [part[:, :, -1].sum(axis=1) for part in self.parts]
+        totals = self.totals
         held = np.array([total.sum() for total in totals])
         rising = np.argsort(held, kind="stable")
         kept = np.sort(rising[np.cumsum(held[rising]) > RULED_OUT])
@@ -173,12 +176,16 @@ class Mixture:
 def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:
     """The chance of each answer by every member, (t, M), from the logits of all models (m, t, k)."""
     steps, answers, k = np.arange(len(seen)), seen.answers, seen.k
-    # P(said) = 1/Σ_c exp(z_c − z_said): where exp is infinite, nothing but a guess explains the answer.
-    short = logits.transpose(2, 1, 0) - logits[:, steps, answers].T
-    leaning = seen.leaning[:-1].T - seen.leaning[steps, answers]
-    ratios = short[:, :, layout.models] * layout.firmness + leaning[:, :, None] * layout.leans
+    others = (answers + np.arange(1, k)[:, None]) % k
+    # P(said) = 1/(1 + Σ_c exp(z_c − z_said)): where exp is infinite, nothing but a guess explains the answer.
+    now = logits.transpose(1, 2, 0)
+    short = now[steps, others] - now[steps, answers]
+    leaning = seen.leaning[steps, others] - seen.leaning[steps, answers]
+    ratios = short[:, :, layout.models]
+    ratios *= layout.firmness
+    ratios += leaning[:, :, None] * layout.leans
     with np.errstate(over="ignore"):
-        said = 1 / np.exp(ratios, out=ratios).sum(axis=0)
+        said = 1 / (1 + np.exp(ratios, out=ratios).sum(axis=0))
     return np.asarray(layout.guesses / k + (1 - layout.guesses) * said[:, layout.rows])
 
 

@@ -78,16 +78,16 @@ def _moments(
     """
     styles, k = member.styles, seen.k
     chances = _chances(seen, member, beliefs)
-    even, kept = styles.guesses / k, 1 - styles.guesses
-    is_at = styles.which == np.arange(styles.firmness.size)[:, None]
-    once, twice, crossed = (is_at * each @ weights.T for each in (kept, kept**2, 2 * even * kept))
+    once, twice, crossed = (styles.heeding @ weights.T).reshape(3, -1)
+    by_style, even = weights.sum(axis=0), styles.guesses / k
     flat = chances.reshape(once.size, -1)
-    mean = once.ravel() @ flat + (weights @ even).sum()
-    squares = crossed.ravel() @ flat + (weights @ even**2).sum()
-    squares += twice.ravel() @ np.square(flat, out=flat)
+    mean, squares = np.stack([once, 2 / k * crossed]) @ flat
+    mean += by_style @ even
+    squares += by_style @ even**2
+    squares += twice @ np.square(flat, out=flat)
     if k == 2:
         # The other class has all that is left.
-        total = weights.sum()
+        total = by_style.sum()
         return np.stack([total - mean, mean]), np.stack([total - 2 * mean + squares, squares])
     return mean.reshape(k, -1), squares.reshape(k, -1)
 
