@@ -95,7 +95,7 @@ class Journey:
 def test_a_whole_session_is_stored_as_it_was_done(
     method: type[InputMethod], device: dict, site: Site, visit: Visit, study: MakeStudy
 ) -> None:
-    slug = study(memory_max_length=3, completion_code="C0FFEE")
+    slug = study(memory_max_length=3, completion_code="C0FFEE", score_told="at_once")
     visitor = visit(**device)
     given = Journey(visitor, method(visitor)).take(f"/s/{slug}/")
 
@@ -110,7 +110,8 @@ def test_a_whole_session_is_stored_as_it_was_done(
 
 
 def assert_memory_is_stored(site: Site, token: str, given: Given) -> None:
-    rounds = records.memory_rounds(site, token)
+    # A busy machine may disturb a display; that round does not count, and came again.
+    rounds = [row for row in records.memory_rounds(site, token) if not row.is_replaced]
     assert {row.position: row.restored for row in rounds} == given.orders
     assert [bool(row.is_correct) for row in rounds] == list(RIGHT_ROUNDS)
     assert [len(row.pictures) for row in rounds] == [2, 3, 2]

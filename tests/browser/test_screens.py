@@ -80,10 +80,10 @@ def test_a_study_may_keep_the_score_to_itself(visit: Visit, join: Join, study: M
 
 
 def test_a_window_that_is_too_small_is_told_and_recovers(visit: Visit, join: Join) -> None:
-    visitor = visit(f"/w/{join('memory').token}/", viewport={"width": 150, "height": 200})
+    visitor = visit(f"/w/{join('memory').token}/", viewport={"width": 170, "height": 200})
     visitor.page.wait_for_selector('#check-window[data-state="bad"]')
     visitor.page.wait_for_selector('#check-pictures[data-state="good"]')
-    assert "It is 150 by 200, too small to show 2 pictures" in visitor.text("#check-window")
+    assert "It is 170 by 200, too small to show 2 pictures" in visitor.text("#check-window")
     assert visitor.page.is_disabled("#check-continue")
     visitor.page.set_viewport_size({"width": 800, "height": 600})
     visitor.page.click("#check-continue:enabled")

@@ -28,6 +28,10 @@ PICK = """
   for (const kind of ["input", "change"]) node.dispatchEvent(new Event(kind, { bubbles: true }));
 }
 """
+# What is empty cannot be seen.
+IS_SEEN = """
+(node) => node.checkVisibility() && [...node.getClientRects()].some(({ width, height }) => width && height)
+"""
 BOX = "({ x, y, width, height }) => ({ x, y, width, height })"
 
 
@@ -66,7 +70,7 @@ class Locator:
         return int(self.evaluate_all("(nodes) => nodes.length"))
 
     def is_visible(self) -> bool:
-        return bool(self.evaluate_all("(nodes) => nodes.some((node) => node.checkVisibility())"))
+        return bool(self.evaluate_all(f"(nodes) => nodes.some({IS_SEEN})"))
 
     def _all_properties(self, name: str) -> list[Any]:
         return list(self.evaluate_all(f"(nodes) => nodes.map((node) => node.{name})"))
