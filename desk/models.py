@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs.models import claim
-from studies.keys import new_key
+from studies.keys import digest_of, new_key
 from studies.models import Participant, Study
 
 
@@ -93,11 +92,6 @@ A_YEAR = timedelta(days=365)
 
 def in_a_year() -> datetime:
     return timezone.now() + A_YEAR
-
-
-def digest_of(secret: str) -> str:
-    """What is kept of a secret. It is 32 random bytes, which no table of hashes can hold."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class AccessTokenQuerySet(models.QuerySet["AccessToken"]):

@@ -47,7 +47,7 @@ class FeatureLookup:
 
     def for_participant(self, token: str) -> Mapping[str, FloatArray]:
         """By the names that images have for one participant."""
-        who = Participant(token=token)
+        who = Participant().with_link(token)
         return {image_key(who, Example(key=key)): x for key, x in self.features.items()}
 
 

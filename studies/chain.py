@@ -7,19 +7,18 @@ database but does not have the server's secret key cannot make a chain that fits
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from itertools import chain
 from typing import Any
 
 from django.conf import settings
 
 from . import stages
+from .keys import key_for
 from .models import Participant, Task
 
 
@@ -151,7 +150,5 @@ def _keys() -> list[bytes]:
     return [_key(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 
-@lru_cache(maxsize=8)
 def _key(secret: str) -> bytes:
-    """A key for this purpose alone."""
-    return hashlib.sha256(b"chain of answers " + secret.encode()).digest()
+    return key_for("chain of answers", secret)

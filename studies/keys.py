@@ -1,14 +1,42 @@
 """Names that say nothing: for links, files and people."""
 
+import base64
+import hashlib
+import hmac
 import secrets
+from functools import lru_cache
+
+from django.conf import settings
 
 # No vowels and no look-alikes: a code that is read out loud is typed right and spells nothing.
 CODE_ALPHABET = "23456789BCDFGHJKMNPQRSTVWXZ"
 
 
 def new_token() -> str:
-    """The secret of one participant's link."""
+    """A secret that is kept as it is, because it has to be used again."""
     return secrets.token_urlsafe(24)
+
+
+def session_tokens(name: str) -> list[str]:
+    """The secrets of one participant's link, by the server's key and by its earlier keys. They follow from the key and
+    from a random name, so that a database alone has none of them."""
+    secret_keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [_session_token(key_for("session link", key), name) for key in secret_keys]
+
+
+def _session_token(key: bytes, name: str) -> str:
+    return base64.urlsafe_b64encode(hmac.digest(key, name.encode(), "sha256")[:24]).decode()
+
+
+def digest_of(secret: str) -> str:
+    """What is kept of a secret. It has at least 24 random bytes, which no table of hashes can hold."""
+    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
+
+
+@lru_cache(maxsize=16)
+def key_for(purpose: str, secret: str) -> bytes:
+    """A key for one purpose alone, from a secret key of the server."""
+    return hashlib.sha256(f"{purpose} {secret}".encode()).digest()
 
 
 def new_key() -> str:

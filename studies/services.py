@@ -12,6 +12,7 @@ from django.dispatch import Signal
 from django.utils import timezone
 
 from . import audit, chain, errors, sessions, stages, states, withdrawal, worker_page
+from .keys import digest_of
 from .models import AuditEntry, Participant, ParticipantQuerySet, Study, StudyVersion
 from .recruitment import Recruitment
 from .software import software_version
@@ -38,18 +39,26 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
         locked = Study.objects.select_for_update().get(pk=study.pk)
         # Again, now that nobody else can join: the same person may have pressed twice.
         if existing := recruitment.find(locked):
-            return existing, False
+            return resume(existing, recruitment), False
         refuse_unless_open(locked, recruitment)
         return _create_participant(locked, recruitment), True
 
 
 def resume(participant: Participant, recruitment: Recruitment) -> Participant:
     """A worker who gave a task back and accepted it again has another assignment, and hands in that one."""
+    _keep_token(participant)
     newest = recruitment.external_session, recruitment.submit_to
     if recruitment.submit_to and newest != (participant.external_session, participant.submit_to):
         participant.external_session, participant.submit_to = newest
         participant.save(update_fields=("external_session", "submit_to"))
     return participant
+
+
+def _keep_token(participant: Participant) -> None:
+    """A link that no longer follows from the server's key is replaced by one that does."""
+    if not participant.is_token_kept:
+        participant.token_digest = digest_of(participant.token)
+        participant.save(update_fields=("token_digest",))
 
 
 def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
@@ -64,7 +73,7 @@ def refuse_unless_open(study: Study, recruitment: Recruitment) -> None:
 
 
 def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
-    return Participant.objects.create(
+    participant = Participant(
         study=study,
         version=StudyVersion.freeze(study),
         software_version=software_version(),
@@ -75,6 +84,9 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
         external_session=recruitment.external_session,
         submit_to=recruitment.submit_to,
     )
+    participant.token_digest = digest_of(participant.token)
+    participant.save(force_insert=True)
+    return participant
 
 
 def session_state(participant: Participant, current: Current | None = None) -> Json:

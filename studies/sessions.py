@@ -16,6 +16,7 @@ from django.http import Http404
 
 from . import errors
 from .classes import PEOPLE
+from .keys import digest_of
 from .models import Dataset, Example, LabelTask, Participant, Study, StudyVersion
 
 # As many as a busy server needs at once; what was dropped is read again.
@@ -25,7 +26,7 @@ MOST_EXAMPLES = 10_000
 
 # Of the study only what no version has: the rest comes with the version. Other columns are read if somebody asks.
 SESSION = """
-SELECT p.id, p.study_id, p.version_id, p.purpose, p.code, p.token, p.seed, p.stage, p.position, p.chain_head,
+SELECT p.id, p.study_id, p.version_id, p.purpose, p.code, p.seed, p.stage, p.position, p.chain_head,
     p.last_seen_at, p.beta, p.arm, p.teaching_steps, v.hash AS version_hash,
     s.title AS study_title, s.session_hours AS study_hours
 FROM studies_participant p
@@ -45,8 +46,7 @@ AnyLabelTask = TypeVar("AnyLabelTask", bound=LabelTask)
 
 def find(token: str) -> Participant:
     """The participant whose link this is, ready for a step."""
-    # Postgres takes no NUL in a text, not even to say that nothing matches.
-    found = None if "\0" in token else _read("WHERE p.token = %s", token)
+    found = _read("WHERE p.token_digest = %s", digest_of(token), token)
     if found is None:
         raise Http404
     return found
@@ -54,7 +54,7 @@ def find(token: str) -> Participant:
 
 def read_again(participant: Participant) -> Participant:
     """The same session as it is now."""
-    found = _read("WHERE p.id = %s", participant.pk)
+    found = _read("WHERE p.id = %s", participant.pk, participant.token)
     if found is None:
         raise errors.SessionOver("This session was removed.")
     return found
@@ -65,6 +65,7 @@ def read_whole(participant: Participant) -> Participant:
     row = Participant.objects.select_related("study").filter(pk=participant.pk).first()
     if row is None:
         raise errors.SessionOver("This session was removed.")
+    row.token = participant.token
     row.study_as_joined = study = copy.copy(row.study)
     for name in Study.CONFIGURATION:
         setattr(study, name, getattr(participant.study_as_joined, name))
@@ -103,8 +104,9 @@ def _example(example_id: int, key: str) -> Example:
     return Example.objects.get(pk=example_id, dataset__key=key)
 
 
-def _read(where: str, value: Any) -> Participant | None:
+def _read(where: str, value: Any, token: str) -> Participant | None:
     for participant in Participant.objects.raw(SESSION + where, [value]):
+        participant.token = token
         return _with_study(participant)
     return None
 

@@ -78,7 +78,7 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
         "pictures": pictures_of(study),
         "code": existing.code if existing else "",
         "door": _door(study, recruitment, existing),
-        "session_url": existing.get_absolute_url() if existing else "",
+        "session_url": existing.get_absolute_url() if existing and existing.is_token_kept else "",
         "is_preview": recruitment.purpose == Participant.Purpose.PREVIEW,
     }
     return render(request, "worker/entry.html", context)
@@ -98,7 +98,8 @@ def _existing(request: HttpRequest, study: Study, recruitment: Recruitment) -> P
     if not token:
         return None
     own = study.participants.with_token(token).filter(recruiter="")
-    return own.filter(purpose=recruitment.purpose_in(study)).first()
+    found = own.filter(purpose=recruitment.purpose_in(study)).first()
+    return found and found.with_link(token)
 
 
 def _door(study: Study, recruitment: Recruitment, existing: Participant | None) -> str:
@@ -141,7 +142,8 @@ def _cookie_name(study: Study) -> str:
 @require_safe
 def session(request: HttpRequest, token: str) -> HttpResponseBase:
     """The shell of the worker's page; everything else comes through the API."""
-    participant = get_object_or_404(Participant.objects.select_related("study"), token=token)
+    rows = Participant.objects.select_related("study").with_token(token)
+    participant = get_object_or_404(rows).with_link(token)
     # The last page hands the finished task to whom the worker came from, and to nobody else.
     policy = {"form-action": [participant.submit_to]} if participant.submit_to else {}
     show: View = _show_session

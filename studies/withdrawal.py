@@ -13,7 +13,7 @@ from .models import AuditEntry, Participant, Study
 
 # The bare row that stays, so that counts and attrition stay true: random names, the arm, and how far it came when.
 KEPT = (
-    "id", "study", "version", "software_version", "purpose", "is_excluded", "code", "token", "seed",
+    "id", "study", "version", "software_version", "purpose", "is_excluded", "code", "token_digest", "seed",
     "stage", "arm", "ticket", "created_at", "consented_at", "teaching_started_at", "evaluation_started_at",
     "last_seen_at", "finished_at",
 )  # fmt: skip

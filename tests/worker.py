@@ -35,7 +35,8 @@ class Worker:
 
     @property
     def participant(self) -> Participant:
-        return Participant.objects.select_related("study__dataset").get(token=self.token)
+        rows = Participant.objects.select_related("study__dataset")
+        return rows.with_token(self.token).get().with_link(self.token)
 
     def get(self) -> Any:
         return self.client.get(f"/api/sessions/{self.token}/")

@@ -12,8 +12,9 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from desk.models import AccessToken, digest_of
+from desk.models import AccessToken
 from studies import audit
+from studies.keys import digest_of
 from studies.models import AuditEntry
 
 from .sharing import VisibleRows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 from urllib.parse import quote
 
 from django.db import models
@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from .. import stages
-from ..keys import new_code, new_seed, new_token
+from ..keys import digest_of, new_code, new_seed, new_token, session_tokens
 from .datasets import FEWEST_CLASSES
 from .settings import BetaMapping
 from .studies import Study
@@ -24,8 +24,7 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
     """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
 
     def with_token(self, token: str) -> ParticipantQuerySet:
-        # Postgres takes no NUL in a text, not even to say that nothing matches.
-        return self.none() if "\0" in token else self.filter(token=token)
+        return self.filter(token_digest=digest_of(token))
 
     def with_study(self) -> ParticipantQuerySet:
         return self.select_related("study__dataset").defer("study__dataset__insight")
@@ -103,7 +102,10 @@ class Participant(models.Model):
         "excluded", default=False, editable=False, help_text="A researcher's decision."
     )
     code = models.CharField(max_length=9, unique=True, default=new_code, editable=False)
-    token = models.CharField(max_length=40, unique=True, default=new_token, editable=False)
+    # A row that nobody joined by has a digest of no token at all.
+    token_digest = models.CharField(
+        max_length=64, unique=True, default=new_token, editable=False, help_text="Of the link."
+    )
     seed = models.BigIntegerField(default=new_seed, editable=False)
 
     recruiter = models.CharField(max_length=10, choices=Recruiter, blank=True)
@@ -179,6 +181,22 @@ class Participant(models.Model):
         """What researchers read, for a stage of a study's own too."""
         known = dict(self.Stage.choices).get(self.stage)
         return known or stages.labels().get(self.stage, self.stage)
+
+    @cached_property
+    def token(self) -> str:
+        """The secret of the link. Whoever comes by the link brings it along; for others it follows from the server's
+        key, unless that has changed since: then it is a new one, to be kept when they come back."""
+        tokens = session_tokens(f"{self.code} {self.seed}")
+        return next((one for one in tokens if digest_of(one) == self.token_digest), tokens[0])
+
+    def with_link(self, token: str) -> Self:
+        """The same participant, who came by this link."""
+        self.token = token
+        return self
+
+    @property
+    def is_token_kept(self) -> bool:
+        return digest_of(self.token) == self.token_digest
 
     @cached_property
     def study_as_joined(self) -> Study:

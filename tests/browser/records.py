@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from studies.keys import digest_of
 from tests.site import Site
 
 
@@ -51,7 +52,7 @@ LABELS = """
     JOIN studies_example e ON e.id = t.example_id
     JOIN studies_imageclass own ON own.dataset_id = e.dataset_id AND own."index" = e.label
     LEFT JOIN studies_imageclass said ON said.dataset_id = e.dataset_id AND said."index" = t.answer
-    WHERE p.token = %s ORDER BY t.position
+    WHERE p.token_digest = %s ORDER BY t.position
 """
 
 
@@ -59,12 +60,12 @@ def teaching_steps(site: Site, token: str) -> list[Answered]:
     sql = LABELS.format(
         server_ms=SERVER_MS, table="teaching_teachingstep", first="t.is_first_showing"
     )
-    return [Answered(*row) for row in site.rows(sql, token)]
+    return [Answered(*row) for row in site.rows(sql, digest_of(token))]
 
 
 def evaluation_items(site: Site, token: str) -> list[Answered]:
     sql = LABELS.format(server_ms=SERVER_MS, table="evaluation_evaluationitem", first="1")
-    return [Answered(*row) for row in site.rows(sql, token)]
+    return [Answered(*row) for row in site.rows(sql, digest_of(token))]
 
 
 def memory_rounds(site: Site, token: str) -> list[Round]:
@@ -72,8 +73,8 @@ def memory_rounds(site: Site, token: str) -> list[Round]:
         "SELECT t.position, t.pictures, t.restored, t.is_correct, t.exposure_ms, t.shown_ms, t.exposures, "
         "t.disturbance, t.is_replaced, t.picture_px, t.pointer "
         "FROM memorytest_memoryround t JOIN studies_participant p ON p.id = t.participant_id "
-        "WHERE p.token = %s ORDER BY t.position",
-        token,
+        "WHERE p.token_digest = %s ORDER BY t.position",
+        digest_of(token),
     )
     return [
         Round(position, json.loads(pictures), json.loads(restored) if restored else None, *others)
@@ -89,7 +90,9 @@ def given_labels(site: Site, token: str) -> dict[int, str]:
 
 def participant(site: Site, token: str, *columns: str) -> tuple[Any, ...]:
     names = ", ".join(columns)
-    return site.rows(f"SELECT {names} FROM studies_participant WHERE token = %s", token)[0]
+    return site.rows(
+        f"SELECT {names} FROM studies_participant WHERE token_digest = %s", digest_of(token)
+    )[0]
 
 
 def gain_row(site: Site, slug: str, token: str) -> dict[str, str]:
@@ -103,8 +106,8 @@ def expire_session(site: Site, token: str) -> None:
     """Sets the clock of a session back, as if nobody had been there for a year."""
     with closing(sqlite3.connect(site.data_dir / "db.sqlite3", timeout=20)) as database, database:
         database.execute(
-            "UPDATE studies_participant SET last_seen_at = datetime('now', '-1 year') WHERE token = ?",
-            [token],
+            "UPDATE studies_participant SET last_seen_at = datetime('now', '-1 year') WHERE token_digest = ?",
+            [digest_of(token)],
         )
 
 
@@ -112,7 +115,7 @@ def looks(site: Site, token: str) -> list[float | None]:
     """For how long the feedback to each teaching step was in sight."""
     rows = site.rows(
         "SELECT t.feedback_ms FROM teaching_teachingstep t "
-        "JOIN studies_participant p ON p.id = t.participant_id WHERE p.token = %s ORDER BY t.position",
-        token,
+        "JOIN studies_participant p ON p.id = t.participant_id WHERE p.token_digest = %s ORDER BY t.position",
+        digest_of(token),
     )
     return [ms for (ms,) in rows]

@@ -1,5 +1,6 @@
 """An attention check says which class to choose, is read out first, and is answered by keyboard alone."""
 
+from studies.keys import digest_of
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit
@@ -37,8 +38,8 @@ def test_an_attention_check_asks_for_a_class_and_ordinary_pictures_do_not(
     ((answer, instructed, is_correct),) = site.rows(
         "SELECT i.answer, i.instructed_label, i.is_correct FROM evaluation_evaluationitem i "
         "JOIN studies_participant p ON p.id = i.participant_id "
-        "WHERE p.token = %s AND i.instructed_label IS NOT NULL",
-        worker.token,
+        "WHERE p.token_digest = %s AND i.instructed_label IS NOT NULL",
+        digest_of(worker.token),
     )
     assert answer == instructed
     assert is_correct is None

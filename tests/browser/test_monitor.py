@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from studies.keys import digest_of
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit
@@ -22,10 +23,10 @@ def events_of(site: Site, token: str, count: int) -> list[tuple[str, int, str]]:
     """Waits until a session has so many events."""
     sql = (
         "SELECT e.kind, e.position, e.detail FROM studies_sessionevent e "
-        "JOIN studies_participant p ON p.id = e.participant_id WHERE p.token = %s ORDER BY e.id"
+        "JOIN studies_participant p ON p.id = e.participant_id WHERE p.token_digest = %s ORDER BY e.id"
     )
     for _ in range(200):
-        if len(rows := site.rows(sql, token)) >= count:
+        if len(rows := site.rows(sql, digest_of(token))) >= count:
             return rows
         time.sleep(0.05)
     raise AssertionError(f"There are {rows}.")

@@ -4,6 +4,7 @@ import pytest
 
 from memorytest.displays import Report
 from memorytest.models import MemoryRound
+from studies.keys import digest_of
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -56,7 +57,7 @@ def test_a_display_as_planned_is_kept_with_the_device_and_the_round_goes_on(work
     reply = report(worker, position, **SHOWN, **DEVICE).json()
     assert reply["feedback"] is None
     assert (reply["task"]["position"], reply["task"]["is_reported"]) == (position, True)
-    this = MemoryRound.objects.get(participant__token=worker.token)
+    this = MemoryRound.objects.get(participant__token_digest=digest_of(worker.token))
     assert {name: getattr(this, name) for name in SHOWN | DEVICE} == SHOWN | DEVICE
     assert (this.disturbance, this.is_replaced) == ("", False)
     order = worker.orders[position]
@@ -83,7 +84,9 @@ def test_a_disturbed_round_is_played_again_with_other_pictures_and_then_counts(w
     worker.expose(again["position"])
     reply = report(worker, again["position"], **SHOWN | {"hidden_ms": 400}).json()
     assert (reply["feedback"], reply["task"]["position"]) == (None, again["position"])
-    rows = MemoryRound.objects.filter(participant__token=worker.token).order_by("position")
+    rows = MemoryRound.objects.filter(participant__token_digest=digest_of(worker.token)).order_by(
+        "position"
+    )
     assert list(rows.values_list("disturbance", "is_replaced", "repeats")) == [
         ("interrupted", True, None), ("hidden", False, first["position"]),
     ]  # fmt: skip
@@ -98,7 +101,9 @@ def test_a_report_counts_once_and_the_reply_can_be_asked_for_again(worker):
     worker.expose(position)
     first = report(worker, position, is_interrupted=True).json()
     assert report(worker, position, **SHOWN).json() == first
-    assert MemoryRound.objects.filter(participant__token=worker.token).count() == 2
+    assert (
+        MemoryRound.objects.filter(participant__token_digest=digest_of(worker.token)).count() == 2
+    )
     # The round is over: it takes no answer, and does not show its order again.
     assert worker.answer(position=position, order=worker.orders[position]).status_code == 409
     assert worker.expose(position).status_code == 409

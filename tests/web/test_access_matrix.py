@@ -21,10 +21,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from datasets.models import Import
 from datasets.remedy import NO_REMEDY
 from desk.base.pages import Page
-from desk.models import AccessToken, digest_of
+from desk.models import AccessToken
 from desk.pages import PAGES
 from jobs import heartbeat
 from studies import audit
+from studies.keys import digest_of
 from studies.models import AuditEntry
 from tests.builders import make_dataset, make_study
 from tests.people import browser_of, make_researcher, share

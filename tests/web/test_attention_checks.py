@@ -185,7 +185,7 @@ def test_accuracy_and_gain_are_of_the_test_alone(study, choose):
 
 def test_results_count_no_check(study):
     worker = finish(study, heedless)
-    Participant.objects.filter(token=worker.token).update(arm="rt")
+    Participant.objects.with_token(worker.token).update(arm="rt")
     EvaluationItem.objects.update(response_ms=700.0)
     page = results_page(study)
     confusion = next(figure for figure in page["figures"] if figure.key == "confusion")

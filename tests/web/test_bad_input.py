@@ -302,7 +302,7 @@ def test_an_unknown_token_is_told_so_in_the_one_form_of_errors(study):
 def test_an_expired_session_takes_nothing_more(worker):
     body = good_answer(worker)
     long_ago = timezone.now() - timedelta(hours=25)
-    Participant.objects.filter(token=worker.token).update(last_seen_at=long_ago)
+    Participant.objects.with_token(worker.token).update(last_seen_at=long_ago)
     for send in (
         worker.get,
         lambda: worker.answer(**body),
@@ -370,7 +370,7 @@ def test_a_place_becomes_free_when_its_worker_declines_or_expires(study):
     second = Worker(study)
     assert join(study).status_code == 403
     long_ago = timezone.now() - timedelta(hours=25)
-    Participant.objects.filter(token=second.token).update(last_seen_at=long_ago)
+    Participant.objects.with_token(second.token).update(last_seen_at=long_ago)
     assert join(study).status_code == 201
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from studies.keys import digest_of
 from tests.site import Site, at_once
 from tests.worker import Worker
 
@@ -96,8 +97,8 @@ def test_of_different_answers_at_once_exactly_one_wins(site):
     [(answer_stored, steps)] = site.rows(
         "SELECT (SELECT t.answer FROM teaching_teachingstep t WHERE t.participant_id = p.id AND t.step = 1), "
         "(SELECT count(*) FROM teaching_teachingstep t WHERE t.participant_id = p.id) "
-        "FROM studies_participant p WHERE p.token = %s",
-        worker.token,
+        "FROM studies_participant p WHERE p.token_digest = %s",
+        digest_of(worker.token),
     )
     assert ("wild", "domestic")[answer_stored] in accepted
     assert steps == 2
@@ -159,8 +160,8 @@ def test_a_display_started_from_many_tabs_shows_one_order(site):
     assert all(reply.json() == replies[0].json() for reply in replies)
     [(exposures,)] = site.rows(
         "SELECT exposures FROM memorytest_memoryround m JOIN studies_participant p "
-        "ON p.id = m.participant_id WHERE p.token = %s",
-        worker.token,
+        "ON p.id = m.participant_id WHERE p.token_digest = %s",
+        digest_of(worker.token),
     )
     assert exposures == 16
 

@@ -39,7 +39,7 @@ def door(client: Client, address: str) -> str:
 def enter(client: Client, address: str) -> Participant:
     reply = client.post(address)
     assert reply.status_code == 302
-    return Participant.objects.get(token=reply["Location"].split("/")[2])
+    return Participant.objects.with_token(reply["Location"].split("/")[2]).get()
 
 
 def test_a_new_worker_can_start_and_comes_to_the_session(address):

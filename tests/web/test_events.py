@@ -102,7 +102,7 @@ def test_nothing_is_kept_of_a_session_that_is_over(worker, study):
     assert tell(withdrawn, {"kind": "opened"}) == 1
     withdraw(withdrawn.participant)
     expired = Worker(study)
-    Participant.objects.filter(token=expired.token).update(
+    Participant.objects.with_token(expired.token).update(
         last_seen_at=timezone.now() - timedelta(days=30)
     )
     done = Worker(study)

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
+from studies.keys import digest_of
 from studies.models import Participant
 from studies.seeds import generator
 from teaching.engine import TEACHERS, LearningRate, Pool, Shown
@@ -251,14 +252,16 @@ def test_the_same_seeds_and_answers_give_the_same_session():
     study = make_study()
     workers = [Worker(study), Worker(study)]
     Participant.objects.update(seed=99)
-    Participant.objects.filter(token=workers[1].token).update(ticket=None)
+    Participant.objects.with_token(workers[1].token).update(ticket=None)
     for worker in workers:
         type(study).objects.update(next_ticket=0)
-        Participant.objects.exclude(token=worker.token).update(ticket=None)
+        Participant.objects.exclude(token_digest=digest_of(worker.token)).update(ticket=None)
         worker.go_to("done")
 
     def shown(worker: Worker, table) -> list[int]:
-        rows = table.objects.filter(participant__token=worker.token).order_by("position")
+        rows = table.objects.filter(participant__token_digest=digest_of(worker.token)).order_by(
+            "position"
+        )
         return list(rows.values_list("example_id", flat=True))
 
     for table in (TeachingStep, EvaluationItem):

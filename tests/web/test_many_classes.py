@@ -7,6 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from evaluation.models import EvaluationItem
+from studies.keys import digest_of
 from studies.models import Participant, Study
 from studies.seeds import generator
 from teaching import pools
@@ -42,7 +43,7 @@ class Pupil(Worker):
             return self.obvious({"task": task})
         model = TeachingStep if task["kind"] == "teaching" else EvaluationItem
         example = model.objects.get(
-            participant__token=self.token, position=task["position"]
+            participant__token_digest=digest_of(self.token), position=task["position"]
         ).example
         shift = int(task["position"] % 3 == 0)
         return {"label": SPECIES[(example.label + shift) % 5], "response_ms": 700.0}

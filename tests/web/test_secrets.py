@@ -12,6 +12,7 @@ from PIL import Image
 from datasets.demo import butterflies
 from datasets.demo.collection import SEED
 from evaluation.models import EvaluationItem
+from studies.keys import digest_of
 from studies.labels import image_key
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
@@ -120,7 +121,7 @@ def test_replies_to_right_and_wrong_evaluation_answers_cannot_be_told_apart(stud
     worker.go_to("evaluation")
     for _ in range(3):
         item = EvaluationItem.objects.get(
-            participant__token=worker.token, position=worker.task()["position"]
+            participant__token_digest=digest_of(worker.token), position=worker.task()["position"]
         )
         name = study.dataset.class_name
         reply = worker.answer(position=item.position, label=name(item.example.label))

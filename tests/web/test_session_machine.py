@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
+from studies.keys import digest_of
 from studies.models import Participant, Study
 from studies.services import expire_sessions
 from teaching.models import TeachingStep
@@ -179,7 +180,7 @@ class Sessions(RuleBasedStateMachine):
 
     def answer_for(self, model: Model, is_right: bool) -> Json:
         """An answer that fits the task, right or wrong, by a look at the stored truth."""
-        here = {"participant__token": model.token, "position": model.position}
+        here = {"participant__token_digest": digest_of(model.token), "position": model.position}
         if model.stage == "memory":
             order = MemoryRound.objects.get(**here).pictures
             return {"order": order if is_right else order[::-1]}
@@ -247,7 +248,7 @@ class Sessions(RuleBasedStateMachine):
     def abandon(self, model: Model) -> None:
         """Nobody was seen for longer than the study allows."""
         long_ago = timezone.now() - timedelta(hours=25)
-        Participant.objects.filter(token=model.token).update(last_seen_at=long_ago)
+        Participant.objects.with_token(model.token).update(last_seen_at=long_ago)
         model.is_overdue = model.is_overdue or model.stage not in {"done", "declined"}
 
     @rule()
@@ -257,7 +258,7 @@ class Sessions(RuleBasedStateMachine):
     @invariant()
     def the_stored_rows_say_what_the_model_says(self) -> None:
         for model in self.models.values():
-            participant = Participant.objects.get(token=model.token)
+            participant = Participant.objects.with_token(model.token).get()
             assert participant.position == model.position
             stored = "abandoned" if participant.stage == "abandoned" else model.stage
             assert participant.stage == stored

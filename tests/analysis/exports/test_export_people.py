@@ -37,7 +37,7 @@ def make_study_of_all_kinds() -> Study:
     for number, changes in enumerate(fields):
         worker = Worker(study)
         worker.go_to("evaluation")
-        Participant.objects.filter(token=worker.token).update(**changes, ticket=number)
+        Participant.objects.with_token(worker.token).update(**changes, ticket=number)
         SessionEvent.objects.create(participant=worker.participant, kind="opened", position=1)
     return study
 

@@ -14,7 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from desk.api.access import ResearcherThrottle
-from desk.models import AccessToken, digest_of
+from desk.models import AccessToken
+from studies.keys import digest_of
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.generated_requests import CHECKED, SAME_EVERY_TIME

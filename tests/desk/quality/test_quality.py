@@ -27,6 +27,7 @@ from desk.quality.measures import (
     streaks,
 )
 from evaluation.models import EvaluationItem
+from studies.keys import digest_of
 from studies.models import Participant, Study
 from tests.builders import make_dataset, make_study
 from tests.people import study_address, text_of
@@ -349,15 +350,15 @@ def test_the_numbers_are_read_on_postgres_too(postgres_site):
     read = postgres_site.python("-c", READ_BY_ITSELF.format(slug=slug)).split()
     ((rounds,),) = postgres_site.rows(
         "SELECT COUNT(*) FROM memorytest_memoryround r JOIN studies_participant p "
-        "ON p.id = r.participant_id WHERE p.token = %s",
-        worker.token,
+        "ON p.id = r.participant_id WHERE p.token_digest = %s",
+        digest_of(worker.token),
     )
     assert [int(number) for number in read[:3]] == [6, 1, rounds]
     ((first, last),) = postgres_site.rows(
         "SELECT MIN(r.answered_at), MAX(i.answered_at) FROM memorytest_memoryround r, "
         "evaluation_evaluationitem i, studies_participant p "
-        "WHERE r.participant_id = p.id AND i.participant_id = p.id AND p.token = %s",
-        worker.token,
+        "WHERE r.participant_id = p.id AND i.participant_id = p.id AND p.token_digest = %s",
+        digest_of(worker.token),
     )
     assert float(read[3]) == pytest.approx((last - first).total_seconds(), abs=1e-3)
 
