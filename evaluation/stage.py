@@ -4,7 +4,7 @@ import numpy as np
 from django.db.models import Count
 from django.utils import timezone
 
-from studies import sessions
+from studies import rows, sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Example, Participant, Study
@@ -41,7 +41,7 @@ class EvaluationStage(LabelStage):
         items = with_checks(participant, draw_images(participant))
         for place, item in enumerate(items):
             item.position, item.item = participant.position + place, place + 1
-        EvaluationItem.objects.bulk_create(items)
+        rows.insert_all(items)
 
     def total(self, participant: Participant) -> int:
         return length(participant.study_as_joined)
@@ -83,7 +83,7 @@ class EvaluationStage(LabelStage):
 
     def record(self, participant: Participant, answer: Json, plan: Items) -> Taken:
         this, *after = plan
-        this.save(update_fields=EvaluationItem.ANSWER_FIELDS)
+        rows.save(this, EvaluationItem.ANSWER_FIELDS)
         if this.item == 1:
             looked_ms = answer.get("feedback_ms")
             TeachingStep.objects.note_look(participant, this.position - 1, looked_ms)

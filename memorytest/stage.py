@@ -7,7 +7,7 @@ from django.db.models.functions import Greatest
 from django.urls import reverse
 from rest_framework import serializers
 
-from studies import summary
+from studies import rows, summary
 from studies.errors import InvalidAnswer, NotShown
 from studies.image_sides import SMALLEST
 from studies.models import BetaMapping, Participant, Study
@@ -81,7 +81,7 @@ class MemoryStage(Stage):
 
     def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> Taken:
         this = plan
-        this.save(update_fields=MemoryRound.ANSWER_FIELDS)
+        rows.save(this, MemoryRound.ANSWER_FIELDS)
         following = next_round(this)
         if following:
             new_round(participant, participant.position + 1, *following)

@@ -11,9 +11,9 @@ from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, chain, errors, sessions, stages, states, withdrawal, worker_page
+from . import audit, chain, errors, rows, sessions, stages, states, withdrawal, worker_page
 from .keys import digest_of
-from .models import AuditEntry, Participant, ParticipantQuerySet, Study, StudyVersion
+from .models import AuditEntry, Participant, Study, StudyVersion
 from .recruitment import Recruitment
 from .software import software_version
 from .stages import Current, Json, Stage, Taken
@@ -197,24 +197,22 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
 def _move_on(participant: Participant) -> bool:
     """Goes to the next position, if the session still is where it was read; the row is held until the transaction
     ends. Of two answers only one can do this, and all that it read of the session holds: every answer moves on."""
-    return bool(
-        _where_it_was_read(participant).update(
-            position=participant.position + 1,
-            last_seen_at=timezone.now(),
-            chain_head=participant.chain_head,
-        )
-    )
+    moved = {
+        "position": participant.position + 1,
+        "last_seen_at": timezone.now(),
+        "chain_head": participant.chain_head,
+    }
+    return rows.change(Participant, moved, _where_it_was_read(participant)) == 1
 
 
 def lock(participant: Participant) -> bool:
     """Holds the participant's row until the transaction ends, if it still is where it was read."""
-    return bool(_where_it_was_read(participant).select_for_update().order_by().values_list("pk"))
+    here = Participant.objects.filter(**_where_it_was_read(participant))
+    return bool(here.select_for_update().order_by().values_list("pk"))
 
 
-def _where_it_was_read(participant: Participant) -> ParticipantQuerySet:
-    return Participant.objects.filter(
-        pk=participant.pk, stage=participant.stage, position=participant.position
-    )
+def _where_it_was_read(participant: Participant) -> Json:
+    return {"id": participant.pk, "stage": participant.stage, "position": participant.position}
 
 
 def _record(participant: Participant, stage: Stage, answer: Json, plan: Any) -> Taken:

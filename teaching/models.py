@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from studies import rows
 from studies.models import LabelTask, LabelTaskQuerySet, Participant
 
 
@@ -9,7 +10,8 @@ class TeachingStepQuerySet(LabelTaskQuerySet["TeachingStep"]):
     def note_look(self, participant: Participant, position: int, feedback_ms: float | None) -> None:
         """Keeps how long the feedback to a step was in sight, which the page tells with its next answer."""
         if feedback_ms is not None:
-            self.filter(participant=participant, position=position).update(feedback_ms=feedback_ms)
+            place = {"participant": participant.pk, "position": position}
+            rows.change(TeachingStep, {"feedback_ms": feedback_ms}, place)
 
 
 class TeachingStep(LabelTask):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.db.models import Q
 from django.utils import timezone
 
-from studies import sessions
+from studies import rows, sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
@@ -57,7 +57,7 @@ class TeachingStage(LabelStage):
     def begin(self, participant: Participant) -> None:
         assign(participant)
         participant.teaching_started_at = timezone.now()
-        services.next_step(participant, participant.position, history=[]).save()
+        rows.insert(services.next_step(participant, participant.position, history=[]))
 
     def total(self, participant: Participant) -> int | None:
         return participant.teaching_steps
@@ -91,13 +91,13 @@ class TeachingStage(LabelStage):
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
         answered, following, verdicts, fit = plan
-        answered.save(update_fields=TeachingStep.ANSWER_FIELDS)
+        rows.save(answered, TeachingStep.ANSWER_FIELDS)
         TeachingStep.objects.note_look(
             participant, answered.position - 1, answer.get("feedback_ms")
         )
         if following:
             following.created_at = timezone.now()
-            following.save(force_insert=True)
+            rows.insert(following)
         if fit:
             services.keep_fit(participant, fit)
         shown = feedback(participant, answered, verdicts)

@@ -1,0 +1,86 @@
+"""Statements that are built once write what saving a model writes, and keep the database's rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import DatabaseError, IntegrityError, transaction
+
+from evaluation.models import EvaluationItem
+from memorytest.models import MemoryRound
+from studies import rows
+from studies.models import LabelTask, Task
+from teaching.models import TeachingStep
+from tests.builders import make_study
+from tests.worker import Worker
+
+pytestmark = pytest.mark.django_db
+
+TASKS = [TeachingStep, EvaluationItem, MemoryRound]
+
+
+@pytest.fixture(scope="module")
+def worker(make_once: Any) -> Worker:
+    return make_once(finished_worker)
+
+
+def finished_worker() -> Worker:
+    worker = Worker(make_study())
+    worker.go_to("done")
+    return worker
+
+
+@pytest.mark.parametrize("write", [rows.insert, lambda row: rows.insert_all([row])])
+@pytest.mark.parametrize("model", TASKS)
+def test_an_inserted_row_is_the_one_that_saving_writes(
+    worker: Worker, model: type[Task], write: Callable[[Task], None]
+) -> None:
+    row = model._default_manager.filter(participant=worker.participant).latest("position")
+    stored = model._default_manager.filter(participant=worker.participant, position=row.position)
+    saved = stored.values().get()
+    stored.delete()
+    row.pk = None
+    write(row)
+    assert stored.values().get() | {"id": saved["id"]} == saved
+
+
+@pytest.mark.parametrize("model", [TeachingStep, EvaluationItem])
+def test_changed_columns_are_those_that_saving_writes(
+    worker: Worker, model: type[LabelTask]
+) -> None:
+    row = model._default_manager.filter(participant=worker.participant).latest("position")
+    row.answer, row.is_correct, row.response_ms, row.digest = 1, None, 12.5, "f" * 64
+    rows.save(row, model.ANSWER_FIELDS)
+    written = model._default_manager.get(pk=row.pk)
+    row.save(update_fields=model.ANSWER_FIELDS)
+    saved = model._default_manager.get(pk=row.pk)
+    assert vars(written) | {"_state": None} == vars(saved) | {"_state": None}
+    assert (written.answer, written.response_ms) == (1, 12.5)
+
+
+def test_only_rows_at_which_everything_holds_are_changed(worker: Worker) -> None:
+    person = worker.participant
+    here = {"participant": person.pk, "position": person.position - 1}
+    assert rows.change(EvaluationItem, {"response_ms": 7.0}, here) == 1
+    elsewhere = here | {"position": 10_000}
+    assert rows.change(EvaluationItem, {"response_ms": 8.0}, elsewhere) == 0
+    assert set(
+        EvaluationItem.objects.filter(response_ms__in=(7.0, 8.0)).values_list("position")
+    ) == {(person.position - 1,)}
+
+
+def test_a_row_that_is_gone_is_not_written_in_silence(worker: Worker) -> None:
+    row = EvaluationItem.objects.filter(participant=worker.participant).latest("position")
+    EvaluationItem.objects.filter(pk=row.pk).delete()
+    with pytest.raises(DatabaseError, match=f"no EvaluationItem {row.pk}"):
+        rows.save(row, EvaluationItem.ANSWER_FIELDS)
+
+
+def test_the_rules_of_the_database_hold(worker: Worker) -> None:
+    row = EvaluationItem.objects.filter(participant=worker.participant).latest("position")
+    row.answer = -5
+    with pytest.raises(IntegrityError), transaction.atomic():
+        rows.save(row, EvaluationItem.ANSWER_FIELDS)
+    row.pk = None
+    with pytest.raises(IntegrityError), transaction.atomic():
+        rows.insert(row)
