@@ -1,6 +1,7 @@
 """Back-up and restore: taken while workers answer, brought into an empty place on the other database."""
 
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,12 +29,14 @@ def other_place(site, postgres, tmp_path) -> Site:
 
 
 @contextmanager
-def answering(workers: list[Worker]):
-    """The workers go on answering for as long as the context lasts."""
+def answering(workers: list[Worker], newcomer: Callable[[], Worker]):
+    """The workers, and newcomers in the place of those who are done, answer for as long as the context lasts."""
     over = Event()
 
     def go_on(worker: Worker) -> None:
-        while not over.is_set() and worker.task()["kind"] != "done":
+        while not over.is_set():
+            if worker.task()["kind"] == "done":
+                worker = newcomer()
             worker.answer_current()
 
     with ThreadPoolExecutor(len(workers)) as threads:
@@ -53,13 +56,18 @@ def test_a_site_comes_back_on_the_other_database_and_its_sessions_go_on(
     site, other_place, tmp_path
 ):
     slug = site.make_study(evaluation_size=20)
-    workers = [Worker(slug, site.client()) for _ in range(20)]
+
+    def newcomer() -> Worker:
+        return Worker(slug, site.client())
+
+    workers = [newcomer() for _ in range(20)]
     for place, worker in enumerate(workers):
         worker.go_to(STAGES[place % 4])
     backup = tmp_path / "site.zip"
 
-    with answering(workers[:8]):
+    with answering(workers[:8], newcomer):
         site.python("manage.py", "backup", str(backup))
+    workers[-1].answer_current()
     other_place.python("manage.py", "restore", str(backup))
 
     assert "holds the same rows" in other_place.python("manage.py", "verify", str(backup))

@@ -8,6 +8,8 @@ import { nextFrame } from "./timing.js";
 
 /** A frame of a usual screen, until the real one has been measured. */
 const USUAL_FRAME_MS = 1000 / 60;
+/** No screen is slower; a busy machine is, and its delays must not end a display before its time. */
+const LONGEST_FRAME_MS = 1000 / 24;
 
 function median(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
@@ -26,7 +28,7 @@ async function fixate(milliseconds) {
     lengths.push(now - last);
     last = now;
   }
-  return median(lengths);
+  return Math.min(median(lengths), LONGEST_FRAME_MS);
 }
 
 /** Resolves when the page goes out of sight, with the time; never, once it has been told to stop. */

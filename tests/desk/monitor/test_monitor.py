@@ -288,8 +288,9 @@ def test_more_people_ask_no_more_questions(researcher, study, crowd):
     make_crowd(study, 300, seed=9)
     assert [cost(researcher, study), cost(researcher, study, "news/")] == few
     # Session, user, study and rights; the head counts, durations, the list with three kinds of progress, and errors;
-    # then what the checks ask: five about the data set's images, its page, a forecast, durations and versions.
-    assert few == [21, 21]
+    # then what the checks ask: five about the data set's images, its page, who has heard scores of them, a forecast,
+    # durations and versions.
+    assert few == [22, 22]
 
 
 # Who may see it, and what changes by itself
