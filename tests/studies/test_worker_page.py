@@ -149,6 +149,12 @@ def test_a_task_is_handed_in_to_mechanical_turk_alone(address, origin):
     assert turk_origin(address) == origin
 
 
+def form_targets(reply) -> str:
+    """Where the policy of a page lets forms be sent; its parts come in any order."""
+    parts = [part.split(maxsplit=1) for part in reply["Content-Security-Policy"].split(";")]
+    return dict(parts)["form-action"].strip()
+
+
 @pytest.mark.django_db
 def test_the_last_page_hands_in_the_newest_assignment_and_its_policy_allows_just_that(
     study, client
@@ -156,15 +162,11 @@ def test_the_last_page_hands_in_the_newest_assignment_and_its_policy_allows_just
     who = {"workerId": "w", "hitId": "h", "turkSubmitTo": "https://workersandbox.mturk.com"}
     worker = Worker(study, assignmentId="first", **who)
     address = worker.participant.get_absolute_url()
-    policy = client.get(address)["Content-Security-Policy"]
-    assert "form-action 'self' https://workersandbox.mturk.com;" in policy
+    assert form_targets(client.get(address)) == "'self' https://workersandbox.mturk.com"
     client.post(
         f"/s/{study.slug}/?workerId=w&hitId=h&assignmentId=second&turkSubmitTo=https://www.mturk.com"
     )
-    assert (
-        "form-action 'self' https://www.mturk.com;"
-        in client.get(address)["Content-Security-Policy"]
-    )
+    assert form_targets(client.get(address)) == "'self' https://www.mturk.com"
     assert worker.task().get("submission") is None
     assert worker.go_to("done")["submission"] == {
         "url": "https://www.mturk.com/mturk/externalSubmit",
@@ -175,4 +177,4 @@ def test_the_last_page_hands_in_the_newest_assignment_and_its_policy_allows_just
     )
     assert other.participant.submission is None
     reply = client.get(other.participant.get_absolute_url())
-    assert "form-action 'self';" in reply["Content-Security-Policy"]
+    assert form_targets(reply) == "'self'"
