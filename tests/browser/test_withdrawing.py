@@ -7,7 +7,7 @@ from .conftest import PHONE, AtQuestion, Join, MakeStudy, Visit
 from .test_accessibility import (
     assert_axe_finds_nothing,
     assert_focus_is_in_the_screen,
-    assert_no_sideways_scroll,
+    assert_it_fits_a_small_phone,
 )
 
 
@@ -45,6 +45,6 @@ def test_a_study_may_keep_the_answers_and_says_so_first(
     assert "answers you have given so far are kept" in visitor.text("#withdraw-dialog")
     visitor.page.tap("#withdraw-confirm")
     visitor.see("withdrawn")
-    assert_no_sideways_scroll(visitor)
+    assert_it_fits_a_small_phone(visitor)
     assert "are kept" in visitor.text("[data-screen]")
     assert records.teaching_steps(site, worker.token) == steps
