@@ -71,9 +71,12 @@ def test_a_task_of_mechanical_turk_is_handed_in_from_inside_its_frame(
         visitor.page.goto(f"{TURK}/task")
         frame = visitor.page.frame_locator("iframe")
         frame.locator("#entry-last-page").click()
+        # The page before has a reference too.
+        submit = frame.locator("#submit-task")
+        submit.wait_for()
         code = (frame.locator("#reference").text_content() or "").split(": ")[1]
         with visitor.page.expect_request(f"{TURK}/mturk/externalSubmit") as handed_in:
-            frame.locator("#submit-task").click()
+            submit.click()
     assert handed_in.value.method == "POST"
     assert parse_qs(handed_in.value.post_data) == {"assignmentId": ["a"], "participant": [code]}
 
