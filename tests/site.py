@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psycopg
 
@@ -103,6 +103,22 @@ class Site:
         else:
             shutil.copytree(prepared_folder(), self.data_dir, dirs_exist_ok=True)
 
+    def start_server(self, log: IO[str]) -> subprocess.Popen[bytes]:
+        """gunicorn with the product's configuration, on the prepared data folder."""
+        command = [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            "jedi_web/gunicorn_conf.py",
+            "jedi_web.wsgi",
+        ]
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+        )
+        self.server_pid = server.pid
+        return server
+
     def close(self) -> None:
         if "maker" in self.__dict__:
             self.maker.communicate()
@@ -185,14 +201,7 @@ def running_site(
         site = Site(port, Path(folder), database_url, environment)
         site.prepare()
         with (Path(folder) / "server.log").open("w+") as log:
-            server = subprocess.Popen(
-                [sys.executable, "-m", "gunicorn", "-c", "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"],
-                cwd=ROOT,
-                env=environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )  # fmt: skip
-            site.server_pid = server.pid
+            server = site.start_server(log)
             try:
                 _wait_until_ready(site, server, log)
                 yield site

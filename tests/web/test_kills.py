@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from studies.keys import digest_of
-from tests.site import ROOT, HttpClient, Reply, Site, running_site
+from tests.site import HttpClient, Reply, Site, running_site
 from tests.worker import Json, Worker
 
 JOURNEYS = 24
@@ -46,35 +45,24 @@ class Servers:
     """The server of a site, which can be killed and started again."""
 
     def __init__(self, site: Site) -> None:
-        self.site, self.master = site, site.server_pid
+        self.site = site
         self.started: list[subprocess.Popen[bytes]] = []
 
     def kill_one(self, rng: random.Random) -> None:
         """Mostly one of the processes, which the master replaces; now and then the master with all of them."""
         with suppress(ProcessLookupError, FileNotFoundError):
-            processes = children(self.master)
+            processes = children(self.site.server_pid)
             if processes and rng.random() < 0.85:
                 os.kill(rng.choice(processes), signal.SIGKILL)
             else:
                 self.restart(processes)
 
     def restart(self, processes: list[int]) -> None:
-        for pid in (self.master, *processes):
+        for pid in (self.site.server_pid, *processes):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        command = [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "-c",
-            "jedi_web/gunicorn_conf.py",
-            "jedi_web.wsgi",
-        ]
-        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.started.append(
-            subprocess.Popen(command, cwd=ROOT, env=self.site.environment, **silent)
-        )
-        self.master = self.started[-1].pid
+        with (self.site.data_dir / "restarted.log").open("a") as log:
+            self.started.append(self.site.start_server(log))
 
     def stop(self) -> None:
         for server in self.started:

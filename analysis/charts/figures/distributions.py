@@ -163,19 +163,23 @@ def scatter(
         shapes.append(Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"))
     places = [(across(x), upward(y)) for x, y in line]
     shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
-    column = (WIDTH - LEFT - RIGHT) / max(1, len(arms))
     size = axes.dot_size(len(points) // 2)
     for place, arm in enumerate(arms):
-        left = LEFT + column * place
+        shapes += legend_entry(place, arm.name, len(arms))
         shapes += [
-            axes.mark(place, left + 6, 14, 4.5, "solid"),
-            Text(left + 17, 18, axes.shortened(arm.name, 9), "name"),
+            axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
+            for order, (x, y) in enumerate(sorted(arm.points))
         ]
-        for order, (x, y) in enumerate(sorted(arm.points)):
-            shapes.append(
-                axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
-            )
     return Drawing(WIDTH, height, title, shapes)
+
+
+def legend_entry(place: int, name: str, count: int) -> list[Shape]:
+    """The mark and the name of one of `count` arms, above the figure."""
+    left = LEFT + (WIDTH - LEFT - RIGHT) / max(1, count) * place
+    return [
+        axes.mark(place, left + 6, 14, 4.5, "solid"),
+        Text(left + 17, 18, axes.shortened(name, 9), "name"),
+    ]
 
 
 @dataclass(frozen=True)
