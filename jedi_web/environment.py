@@ -14,6 +14,7 @@ SQLITE_OPTIONS = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
 }
+SHORTEST_TOKEN = 20
 DATABASE_REMEDY = (
     "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
 )
@@ -35,6 +36,15 @@ def number(name: str, default: int) -> int:
     if value.isdecimal():
         return int(value)
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number, 0 or more.")
+
+
+def token(name: str) -> str:
+    value = text(name)
+    if value and len(value) < SHORTEST_TOKEN:
+        raise ImproperlyConfigured(
+            f"{name} has {len(value)} characters. Set it to at least {SHORTEST_TOKEN} random ones, or unset it."
+        )
+    return value
 
 
 def words(name: str) -> list[str]:

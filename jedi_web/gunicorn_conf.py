@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from jedi_web.data_folder import DataFolderInUse, hold
+from jedi_web.metrics import processes
 from jobs import supervision
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -21,6 +22,8 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 control_socket_disable = True
 # The application is loaded once and shared by the processes, which saves memory and time at the start.
 preload_app = True
+
+processes.make_folder(worker_tmp_dir)
 
 _background: list[subprocess.Popen[bytes]] = []
 _held: list[IO[str]] = []
@@ -44,6 +47,10 @@ def when_ready(server: Any) -> None:
         _background.append(supervision.start())
 
 
+def pre_fork(server: Any, worker: Any) -> None:
+    worker.number = processes.take_number({one.number for one in server.WORKERS.values()})
+
+
 def post_worker_init(worker: Any) -> None:
     # Here, because the settings can be read only now.
     from jedi_web.preload import load_beside
@@ -54,3 +61,4 @@ def post_worker_init(worker: Any) -> None:
 def on_exit(server: Any) -> None:
     for process in _background:
         process.terminate()
+    processes.remove_folder()

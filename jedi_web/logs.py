@@ -24,7 +24,7 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """A line for programs."""
+    """A line for programs; `fields` that a logger gives stand beside its message."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -35,5 +35,6 @@ class JsonFormatter(logging.Formatter):
             "request_id": request_ids.current() or None,
             "error": self.formatException(record.exc_info) if record.exc_info else None,
         }
+        entry |= getattr(record, "fields", {})
         told = {name: value for name, value in entry.items() if value is not None}
         return without_keys(json.dumps(told, ensure_ascii=False))

@@ -64,6 +64,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "studies.request_ids.RequestIdMiddleware",
+    "jedi_web.watch.Watch",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -192,8 +193,8 @@ CSRF_COOKIE_HTTPONLY = True
 
 if environment.flag("JEDI_HTTPS"):
     SECURE_SSL_REDIRECT = True
-    # The health check of the container asks over plain HTTP on loopback.
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
+    # The health check of the container asks over plain HTTP on loopback, and so may Prometheus.
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
     SECURE_HSTS_SECONDS = environment.number("JEDI_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
@@ -202,6 +203,10 @@ if environment.flag("JEDI_HTTPS"):
     if JEDI_PROXIES:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
+# A request that takes this long is told to the log.
+JEDI_SLOW_MS = environment.number("JEDI_SLOW_MS", 500)
+# Who shows it may read /metrics. Without one there are no metrics.
+JEDI_METRICS_TOKEN = environment.token("JEDI_METRICS_TOKEN")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -1,5 +1,6 @@
 """Every address of the site."""
 
+from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import include, path, reverse_lazy
@@ -27,3 +28,5 @@ urlpatterns = [
     path("", include("memorytest.urls")),
     path("", include("studies.urls")),
 ]
+if settings.JEDI_METRICS_TOKEN:
+    urlpatterns += [path("metrics", include("jedi_web.metrics.urls"))]

@@ -11,7 +11,18 @@ from django.db import transaction
 from django.dispatch import Signal
 from django.utils import timezone
 
-from . import audit, chain, errors, rows, sessions, stages, states, withdrawal, worker_page
+from . import (
+    audit,
+    chain,
+    errors,
+    request_notes,
+    rows,
+    sessions,
+    stages,
+    states,
+    withdrawal,
+    worker_page,
+)
 from .keys import digest_of
 from .models import AuditEntry, Participant, Study, StudyVersion
 from .recruitment import Recruitment
@@ -191,6 +202,7 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
     if taken is None:
         # Somebody else was faster, in another tab: what stands now decides.
         return _repeat(sessions.read_again(participant), position, payload)
+    request_notes.note_answer(stage.name)
     return {"feedback": taken.feedback} | session_state(participant, taken.current)
 
 

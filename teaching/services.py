@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef
 
-from studies import sessions
+from studies import request_notes, sessions
 from studies.models import Participant, Study
 from studies.seeds import generator
 
@@ -56,6 +56,7 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
     choice = choose(participant, history)
     elapsed_ms = 1000 * (time.perf_counter() - started)
     study = participant.study_as_joined
+    request_notes.note_choice(participant.arm, participant.study_id, elapsed_ms)
     example = sessions.example(study.dataset, pools.load(study.dataset).example_ids[choice.example])
     # Whoever was shown an image as the picture of its class has seen it.
     seen = {one.pk for one in references_of(study.dataset)} if study.shows_references else set()
