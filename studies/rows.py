@@ -39,8 +39,7 @@ def change(model: type[Model], values: Mapping[str, Any], where: Mapping[str, An
     """Gives the rows at which all of `where` holds these values; returns how many there were."""
     statement = _update(model, tuple(values), tuple(where))
     prepared = [
-        _field(model, name).get_db_prep_save(value, connection)
-        for name, value in (*values.items(), *where.items())
+        _prepared(_field(model, name), value) for name, value in (*values.items(), *where.items())
     ]
     with connection.cursor() as cursor:
         cursor.execute(statement, prepared)
@@ -48,10 +47,12 @@ def change(model: type[Model], values: Mapping[str, Any], where: Mapping[str, An
 
 
 def _new_values(row: Model) -> list[Any]:
-    return [
-        field.get_db_prep_save(field.pre_save(row, add=True), connection)
-        for field in _new_fields(type(row))
-    ]
+    return [_prepared(field, field.pre_save(row, add=True)) for field in _new_fields(type(row))]
+
+
+def _prepared(field: Field[Any, Any], value: Any) -> Any:
+    """A value as the database takes it; of a task that waits for its answer most columns are empty."""
+    return None if value is None else field.get_db_prep_save(value, connection)
 
 
 @lru_cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +12,7 @@ from scipy.special import logit
 
 from ..arrays import FloatArray, IntArray
 from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style, described
-from .fading import ages_before, faded
+from .fading import left_before
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
 DECAYS = (1.0, 0.9, 0.75)
@@ -61,7 +62,7 @@ class RunningAccuracy(Family):
     slopes: ClassVar[tuple[float, ...]] = (0.0,)
 
     def follow(self, seen: Seen) -> FollowedAccuracy:
-        shares = running_shares(seen.answers == seen.labels, np.array(self.decays), seen.k)
+        shares = running_shares(seen.answers == seen.labels, self.decays, seen.k)
         slopes = np.tile(self.slopes, len(self.decays))
         decays = np.repeat(self.decays, len(self.slopes))
         shares = np.repeat(shares, len(self.slopes), axis=0)
@@ -94,9 +95,9 @@ class Practice(Family):
         return FollowedAccuracy.before(seen, shares, slopes, half_way=half_ways)
 
 
-def running_shares(is_right: np.ndarray, decays: FloatArray, k: int) -> FloatArray:
+def running_shares(is_right: np.ndarray, decays: Iterable[float], k: int) -> FloatArray:
     """P(right) before each answer and now, (m, t+1)."""
-    left = faded(ages_before(is_right.size), decays)
+    left = left_before(is_right.size, *decays)
     return np.asarray((left @ is_right + GUESSES / k) / (left.sum(axis=-1) + GUESSES))
 
 

@@ -18,7 +18,7 @@ from .exemplar import (
     votes_of,
     with_background,
 )
-from .fading import faded
+from .fading import left_before
 from .single import attention
 
 # How much a feature's record counts, and what share of attention is spread over all features alike.
@@ -43,7 +43,7 @@ class FollowedAttention(Followed):
         return described(trust=self.trusts, width=self.widths, background=self.backgrounds)
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        left = faded(self.seen.final_ages, np.full(models.size, DECAY))
+        left = np.tile(left_before(len(self.seen), DECAY)[:, -1], (models.size, 1))
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
         for trust in np.unique(self.trusts[models]):
             own = np.flatnonzero(self.trusts[models] == trust)
@@ -75,24 +75,23 @@ class Attention(Family):
 
     def follow(self, seen: Seen) -> FollowedAttention:
         trusts, widths, backgrounds = GRID
-        distances = np.stack([self._distances(seen, trust) for trust in TRUSTS])
-        similar = np.stack(all_similarities(distances), axis=1)
-        votes = (similar * faded(seen.ages, np.array([DECAY]))) @ seen.truth
+        similar = np.stack(all_similarities(self._distances(seen)), axis=1)
+        votes = (similar * left_before(len(seen), DECAY)[:, :-1]) @ seen.truth
         logits = with_background(votes, seen.k)
         return FollowedAttention(seen, widths, trusts, backgrounds, logits)
 
     @staticmethod
-    def _distances(seen: Seen, trust: float) -> FloatArray:
-        """Between what was shown, each row as attended to before its step, (t, t)."""
+    def _distances(seen: Seen) -> FloatArray:
+        """Between what was shown, each row as attended to before its step by each trust, (2, t, t)."""
         single = seen.single
-        weights = attended(single.validity[:-1], trust)
+        weights = attended(single.validity[:-1], np.array(TRUSTS)[:, None, None])
         values = single.standard[seen.examples]
         crossed = (weights * values) @ values.T
-        own = np.vecdot(weights, values**2)[:, None]
+        own = np.vecdot(weights, values**2)[..., None]
         return np.asarray(np.maximum(own + weights @ (values**2).T - 2 * crossed, 0.0) / 2)
 
 
-def attended(validity: FloatArray, trust: float) -> FloatArray:
-    """The weights of the features, (…, s)."""
-    weights = attention(validity, np.array(trust))
+def attended(validity: FloatArray, trust: FloatArray | float) -> FloatArray:
+    """The weights of the features, (…, s), for trusts that broadcast."""
+    weights = attention(validity, np.asarray(trust))
     return np.asarray((1 - SPREAD) * weights + SPREAD / max(weights.shape[-1], 1))

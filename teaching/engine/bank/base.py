@@ -19,7 +19,6 @@ from ..history import Past
 from ..learners.paper import LearningRate
 from ..pool import Pool
 from ..spaces import Space, Spaces
-from .fading import ages_before
 from .single import SingleFeatures
 
 # Answers as firm as the logits or firmer, and how often an answer is a guess: rather rarely than often.
@@ -104,21 +103,6 @@ class Seen:
         said = np.cumsum(one_hot(self.answers, self.k), axis=0) + EVEN_ANSWERS
         shown = np.cumsum(self.truth, axis=0) + EVEN_ANSWERS
         return np.vstack([np.zeros((1, self.k)), np.log(said / shown)])
-
-    @cached_property
-    def ages(self) -> IntArray:
-        """How many steps before step s step r was, (t, t), less one: 0 for the last, negative for those to come."""
-        return np.asarray(self.all_ages[:-1])
-
-    @cached_property
-    def all_ages(self) -> IntArray:
-        """The same before each step and now, (t+1, t)."""
-        return ages_before(len(self))
-
-    @cached_property
-    def final_ages(self) -> IntArray:
-        """The ages of all steps now, (t,)."""
-        return np.asarray(self.all_ages[-1])
 
     @cached_property
     def single(self) -> SingleFeatures:

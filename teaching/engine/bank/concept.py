@@ -30,7 +30,7 @@ from .base import (
     over_classes,
     softmax,
 )
-from .fading import ages_before, faded
+from .fading import left_before
 
 # Learning rates η₀ where examples have the length 1, and factors of the study's own.
 RATES = (0.2, 0.6, 2.0, 6.0, 20.0)
@@ -202,7 +202,7 @@ def unrolled(grid: Grid, schedule: LearningRate, t: int) -> tuple[FloatArray, Fl
     """β^{t−1−r} (m, t), and Γ (m, t+1, t): how far lesson r reaches into W before each step."""
     halves = np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)
     betas, which = np.unique(grid.betas, return_inverse=True)
-    powers = faded(ages_before(t)[1:], betas)
+    powers = left_before(t, *betas.tolist())[:, 1:]
     reach = np.zeros((betas.size, t + 1, t))
     np.cumsum(powers * halves[:, None], axis=1, out=reach[:, 1:])
     decay = powers[:, -1] if t else np.zeros((betas.size, 0))

@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, SparseArray
 from .agreement import Agreement
 from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, described, looks
-from .fading import faded
+from .fading import left_before
 
 # ℓ in units of the mean squared distance, each a whole number of times as wide as those before; δ; and b.
 WIDTHS = (0.02, 0.1, 0.4)
@@ -46,7 +46,7 @@ class FollowedExemplars(Followed):
         )
 
     def beliefs(self, models: IntArray) -> FloatArray:
-        left = faded(self.seen.final_ages, self.decays[models])
+        left = left_before(len(self.seen), *self.decays[models].tolist())[:, -1]
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
         for place in np.unique(self.places[models]):
             own = np.flatnonzero(self.places[models] == place)
@@ -69,7 +69,7 @@ class Exemplar(Family):
         places, widths, decays, backgrounds = GRID
         distances = np.stack([one.distances for one in seen.among])
         similar = np.stack(all_similarities(distances), axis=1)
-        votes = (similar[:, :, None] * faded(seen.ages, np.array(DECAYS))) @ seen.truth
+        votes = (similar[:, :, None] * left_before(len(seen), *DECAYS)[:, :-1]) @ seen.truth
         logits = with_background(votes, seen.k)
         return FollowedExemplars(seen, places, widths, decays, backgrounds, logits)
 

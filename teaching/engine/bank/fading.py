@@ -1,19 +1,22 @@
 """What is left of memories that fade from step to step."""
 
+from functools import lru_cache
+
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
-from ..arrays import FloatArray, IntArray
-
-
-def ages_before(t: int) -> IntArray:
-    """How many steps before step s, of t and the one to come, step r was, (t+1, t), less one: 0 for the last."""
-    steps = np.arange(t + 1)
-    return np.asarray(steps[:, None] - 1 - steps[:-1])
+from ..arrays import FloatArray
 
 
-def faded(ages: IntArray, decays: FloatArray) -> FloatArray:
-    """What is left of each memory at its age, shape (len(decays), …); nothing of those to come, at negative ages."""
-    powers = np.zeros((decays.size, ages.max(initial=0) + 2))
-    powers[:, :-1] = decays[:, None] ** np.arange(powers.shape[1] - 1)
-    # The last column, at −1, is what is left of those to come.
-    return np.asarray(powers[:, np.maximum(ages, -1)])
+# Kept, because a step asks for the same few again and again: views on so few numbers take hardly any room.
+@lru_cache(maxsize=1024)
+def left_before(t: int, *decays: float) -> FloatArray:
+    """δ^{s−1−r}: what is left of step r before step s and now, (len(decays), t+1, t), and 0 of what is to come.
+
+    Every row is that of the step after it, moved on by one: all of them are windows on the powers of δ.
+    """
+    if t == 0:
+        return np.zeros((len(decays), 1, 0))
+    powers = np.zeros((len(decays), 2 * t))
+    powers[:, :t] = np.array(decays)[:, None] ** np.arange(t)[::-1]
+    return np.asarray(sliding_window_view(powers, t, axis=1)[:, ::-1])

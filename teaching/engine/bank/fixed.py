@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
 from .base import AS_EXPECTED, Family, Followed, Seen, Style, described
-from .fading import faded
+from .fading import left_before
 
 # How fast it is forgotten which answers were given, and how often the last one is given again.
 DECAYS = (1.0, 0.8)
@@ -48,13 +48,13 @@ class Habit(Family):
     def follow(self, seen: Seen) -> FollowedHabits:
         said = one_hot(seen.answers, seen.k)
         again = np.stack([self._again(said), self._again(seen.truth)])
-        chances = np.log(np.concatenate([self._preferred(said, seen.all_ages), again]))
+        chances = np.log(np.concatenate([self._preferred(said), again]))
         return FollowedHabits(seen.pool.n, chances[:, -1], chances[:, :-1])
 
     @staticmethod
-    def _preferred(said: FloatArray, ages: IntArray) -> FloatArray:
+    def _preferred(said: FloatArray) -> FloatArray:
         """Each class as often as before, each said once to begin with; before each step and now, (2, t+1, k)."""
-        counts = 1 + faded(ages, np.array(DECAYS)) @ said
+        counts = 1 + left_before(len(said), *DECAYS) @ said
         return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
     @staticmethod

@@ -19,10 +19,11 @@ from .base import Family, Followed, Seen, StyleArrays, softmax
 
 # The share of weight that returns to the prior after each answer.
 CHANGE = 0.01
-# The least probable families that hold no more than this together are left out of beliefs about the pool, and in each
-# family all but its likeliest models, which stand for the others.
-RULED_OUT = 0.05
-MOST_MODELS = 4
+# The least probable families that hold no more than this together are left out of beliefs about the pool. Of the others
+# the likeliest models stand for all, one of each family at least and so many together: what a large pool costs then
+# does not depend on how many kinds of learners the answers leave possible.
+RULED_OUT = 0.1
+MOST_MODELS = 8
 
 
 @dataclass(frozen=True)
@@ -162,15 +163,27 @@ class Mixture:
         return {member.family.name: float(total.sum()) for member, total in totals}
 
     def leading(self) -> list[tuple[int, IntArray]]:
-        """The places of the families that are not ruled out, with the likeliest models of each."""
-        totals = self.totals
-        held = np.array([total.sum() for total in totals])
+        """The places of the families that are not ruled out, with the models that stand for each."""
+        held = np.array([total.sum() for total in self.totals])
         rising = np.argsort(held, kind="stable")
         kept = np.sort(rising[np.cumsum(held[rising]) > RULED_OUT])
-        return [
-            (int(place), np.sort(np.argsort(-totals[place], kind="stable")[:MOST_MODELS]))
-            for place in kept
-        ]
+        return list(
+            zip(kept.tolist(), likeliest([self.totals[place] for place in kept]), strict=True)
+        )
+
+
+def likeliest(totals: Sequence[FloatArray], most: int = MOST_MODELS) -> list[IntArray]:
+    """Of models with these weights, by family: the likeliest of each family, and then those of them all."""
+    # No weight is above one, so that the first of each family comes before all others.
+    ranks = [total + (np.arange(total.size) == total.argmax()) for total in totals]
+    falling = np.argsort(-np.concatenate(ranks), kind="stable")
+    is_chosen = np.zeros(falling.size, dtype=bool)
+    is_chosen[falling[: max(most, len(totals))]] = True
+    ends = np.cumsum([total.size for total in totals])
+    return [
+        np.flatnonzero(is_chosen[end - one.size : end])
+        for one, end in zip(totals, ends, strict=True)
+    ]
 
 
 def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:

@@ -168,5 +168,5 @@ def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
     np.cumsum(np.log1p(-steps)[:, :, None] * seen.truth, axis=1, out=left[:, 1:])
     then = np.vecdot(left[:, 1:], seen.truth)
     lasting = np.exp(np.minimum(left[:, :, seen.labels] - then[:, None], 0.0))
-    coefficients = np.where(seen.all_ages >= 0, steps[:, None] * lasting, 0.0)
+    coefficients = np.tri(len(seen) + 1, len(seen), -1) * (steps[:, None] * lasting)
     return coefficients[:, :, None] * seen.truth.T, np.maximum(1 / counts[-1], least)

@@ -12,7 +12,7 @@ from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
 from ..spaces import Spaces
 from .agreement import Agreement
-from .fading import ages_before, faded
+from .fading import left_before
 
 # How far a memory reaches along a feature, as a share of the mean squared distance; what is left of it
 # after a step; and what speaks where nothing is near.
@@ -49,7 +49,7 @@ class SingleFeatures:
         apart = values[:, :, None] - values[:, None, :]
         apart *= apart
         apart *= -0.5 / WIDTH
-        [left] = faded(ages_before(self.examples.size)[:-1], np.array([DECAY]))
+        [left] = left_before(self.examples.size, DECAY)[:, :-1]
         votes = (np.exp(apart, out=apart) * left) @ one_hot(self.labels, self.k)
         return _log_chances(votes, axis=-1)
 
@@ -64,7 +64,7 @@ class SingleFeatures:
 
     def _by_feature(self, feature: int) -> FloatArray:
         if feature not in self._found:
-            [left] = faded(ages_before(self.examples.size)[-1], np.array([DECAY]))
+            [left] = left_before(self.examples.size, DECAY)[:, -1]
             weights = left * one_hot(self.labels, self.k).T
             shown = self.standard[self.examples, feature]
             votes = self.spaces.lines[feature].sums(shown, weights, math.sqrt(2 * WIDTH))
@@ -76,7 +76,7 @@ class SingleFeatures:
         """How well each feature has predicted the labels, before each step and now, shape (t+1, s)."""
         t = self.examples.size
         told = self.log_chances[:, np.arange(t), self.labels].T
-        [left] = faded(ages_before(t), np.array([VALIDITY_DECAY]))
+        [left] = left_before(t, VALIDITY_DECAY)
         return np.asarray(left @ told)
 
 

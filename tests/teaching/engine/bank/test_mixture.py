@@ -8,7 +8,7 @@ import pytest
 from teaching.engine import Pool
 from teaching.engine.bank import FAMILIES, Followed
 from teaching.engine.bank.accuracy import RunningAccuracy
-from teaching.engine.bank.mixture import CHANGE, Mixture, weighed
+from teaching.engine.bank.mixture import CHANGE, Mixture, likeliest, weighed
 from teaching.engine.bank.outlook import Outlook
 from teaching.engine.spaces import MOST_FEATURES, Space
 
@@ -57,6 +57,13 @@ def test_it_is_never_worse_than_the_running_accuracy_by_more_than_its_prior(righ
     own, others = (-np.log(m.expected()[steps, seen.answers]).sum() for m in (mixture, alone))
     share = RunningAccuracy.weight / sum(family.weight for family in FAMILIES)
     assert own <= others - np.log(share) - 60 * np.log1p(-CHANGE)
+
+
+def test_a_family_has_one_model_and_the_likeliest_of_all_have_the_rest():
+    totals = [np.array([0.1, 0.3, 0.1, 0.2]), np.array([0.02, 0.03]), np.array([0.15, 0.1])]
+    chosen = likeliest(totals, most=5)
+    assert [models.tolist() for models in chosen] == [[0, 1, 3], [1], [0]]
+    assert [models.tolist() for models in likeliest(totals, most=1)] == [[1], [1], [0]]
 
 
 def test_nobody_is_ruled_out_for_good():
