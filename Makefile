@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A start should not compile everything anew, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run deep research test faults engines lint browser bench audit licences lock clean
+.PHONY: run deep research cluster test faults engines lint browser bench audit licences lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -37,6 +37,13 @@ $(VENV)/.installed-research: requirements-research.txt $(VENV)/.made
 	@touch $@
 
 research: $(VENV)/.installed $(VENV)/.installed-research
+
+# Another extra: Dask, which shares sweeps among many machines.
+$(VENV)/.installed-cluster: requirements-cluster.txt $(VENV)/.made
+	$(BIN)/pip install --quiet --require-hashes -r requirements-cluster.txt
+	@touch $@
+
+cluster: $(VENV)/.installed $(VENV)/.installed-cluster
 
 # Settings from .env, if there is one, reach the server and its commands; a PORT that was typed wins.
 WITH_ENV = typed=$$PORT; if [ -f .env ]; then set -a; . ./.env; set +a; fi; \
@@ -105,6 +112,7 @@ lock: $(VENV)/.made
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --constraint requirements.txt --group research -o requirements-research.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --constraint requirements.txt --group cluster -o requirements-cluster.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from django.db import connection
 
 from jobs.lease import Lease, work_on
 from jobs.models import TakenOver
+from jobs.sweeps import HERE, Executor, SweepFailed
 from studies.invitations import invitation
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
@@ -21,9 +23,10 @@ from teaching.engine import EngineError
 from teaching.services import learning_rate_of
 
 from .bots import Bot, FeatureLookup, NoFeatures
-from .forecast import POPULATION, forecast
+from .forecast import forecast
 from .http import Client, ServerError
 from .models import Rehearsal
+from .simulation import POPULATION, Row
 
 logger = logging.getLogger(__name__)
 
@@ -33,20 +36,32 @@ BOTS_AT_ONCE = 4
 PACED_BOTS_AT_ONCE = 32
 
 
-def run(rehearsal: Rehearsal, *, address: str = "", progress: Progress = lambda _: None) -> None:
-    """Carries out a rehearsal, unless another worker does. Its row says what went wrong."""
-    if rehearsal.claim():
-        address = address or settings.JEDI_INTERNAL_URL
-        work_on(rehearsal, lambda lease: _work(rehearsal, lease, address, progress))
+def run(
+    rehearsal: Rehearsal,
+    *,
+    address: str = "",
+    executor: Executor = HERE,
+    progress: Progress = lambda _: None,
+) -> None:
+    """Carries out a rehearsal, unless another worker does. Its row says what went wrong.
 
+    Bots talk to the server at the address; a forecast is worked on by the executor.
+    """
 
-def _work(rehearsal: Rehearsal, lease: Lease, address: str, progress: Progress) -> None:
-    try:
+    def work(lease: Lease) -> None:
         if rehearsal.kind == Rehearsal.Kind.FORECAST:
-            _forecast(rehearsal, progress)
+            _forecast(rehearsal, executor, progress)
         else:
-            _let_bots_take_part(rehearsal, lease, address, progress)
-    except (ServerError, NoFeatures, EngineError) as error:
+            _let_bots_take_part(rehearsal, lease, address or settings.JEDI_INTERNAL_URL, progress)
+
+    if rehearsal.claim():
+        work_on(rehearsal, lambda lease: _report_on(rehearsal, partial(work, lease)))
+
+
+def _report_on(rehearsal: Rehearsal, work: Callable[[], None]) -> None:
+    try:
+        work()
+    except (ServerError, NoFeatures, EngineError, SweepFailed) as error:
         rehearsal.report(state=Rehearsal.State.FAILED, problem=str(error))
     except TakenOver:
         raise
@@ -128,17 +143,18 @@ def _count(rehearsal: Rehearsal, is_finished: bool) -> None:
     connection.close()
 
 
-def _forecast(rehearsal: Rehearsal, progress: Progress) -> None:
+def _forecast(rehearsal: Rehearsal, executor: Executor, progress: Progress) -> None:
     """From the beginning, also after a worker that stopped: the same seed gives the same workers."""
-    rehearsal.report(finished=0, **settings_used(rehearsal.study))
-    arms = rehearsal.study.arm_names
-    results: dict[str, list[dict[str, Any]]] = {arm: [] for arm in arms}
-    for arm, row in forecast(rehearsal.study, rehearsal.workers, rehearsal.seed):
-        results[arm].append(row)
-        if arm == arms[-1]:
-            rehearsal.report(finished=len(results[arm]))
+    study = rehearsal.study
+    rehearsal.report(finished=0, **settings_used(study))
+    rows: dict[int, dict[str, Row]] = {}
+    with forecast(study, rehearsal.workers, rehearsal.seed, executor) as results:
+        for number, by_arm in results:
+            rows[number] = by_arm
+            rehearsal.report(finished=len(rows))
             progress(rehearsal)
-    rehearsal.report(results=results)
+    in_order = [rows[number] for number in sorted(rows)]
+    rehearsal.report(results={arm: [row[arm] for row in in_order] for arm in study.arm_names})
 
 
 def settings_used(study: Study) -> dict[str, Any]:

@@ -9,7 +9,7 @@ To add an experiment:
    and `report(results)` turns all rows into sections with tables and figures.
 2. Add it to `EXPERIMENTS` in the command `reproduce`.
 
-Seeds, processes, progress, checkpoints, resuming, the HTML and the CSV files come by themselves. Nothing here but the
-command and `imported.py` knows Django, so a notebook can run an experiment too; the HTML is laid out by Django's
-templates, without any settings.
+Seeds, processes, clusters, progress, checkpoints, resuming, the HTML and the CSV files come by themselves. Nothing here
+but the command and `imported.py` knows Django, so a notebook can run an experiment too; the HTML is laid out by
+Django's templates, without any settings.
 """

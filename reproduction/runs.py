@@ -1,4 +1,4 @@
-"""Running an experiment: its units in a few processes, each result kept at once.
+"""Running an experiment: its units in a few processes or on a cluster, each result kept at once.
 
 Results are on disk as they come, one line of JSON for each piece of work, so that a killed run goes on where it was.
 """
@@ -6,19 +6,17 @@ Results are on disk as they come, one line of JSON for each piece of work, so th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from jobs.processes import process_pool
 from jobs.progress import progress_bar
+from jobs.sweeps import Executor
 
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 
 FILE = "results.jsonl"
-PROCESSES = 2
 
 
 class Checkpoint:
@@ -66,37 +64,26 @@ def _whole_lines(path: Path) -> list[str]:
     return whole.splitlines()
 
 
-def run(experiment: Experiment, folder: Path, *, processes: int = PROCESSES) -> Results:
+def run(experiment: Experiment, folder: Path, executor: Executor) -> Results:
     """Run what is not yet there in the folder, and return everything.
 
-    More seeds go on from fewer: a unit depends on its own seed alone.
+    More seeds go on from fewer: a unit depends on its own seed alone, and on neither the number nor the place of the
+    processes.
     """
     settings = {name: value for name, value in experiment.settings().items() if name != "seeds"}
     checkpoint = Checkpoint.open(folder, settings)
     units = list(experiment.units())
     todo = [unit for unit in units if unit not in checkpoint.rows]
     if todo:
-        with progress_bar(len(units), done=len(units) - len(todo)) as bar:
-            for unit, row in worked(experiment, todo, processes):
+        with (
+            progress_bar(len(units), done=len(units) - len(todo)) as bar,
+            executor.results(partial(row_of, experiment), todo) as rows,
+        ):
+            for unit, row in rows:
                 checkpoint.add(unit, row)
                 bar.update()
     return Results({unit: checkpoint.rows[unit] for unit in units})
 
 
-def worked(
-    experiment: Experiment, units: Iterable[Unit], processes: int
-) -> Iterator[tuple[Unit, ResultRow]]:
-    """The rows of the units as they come; the numbers do not depend on how many processes there are."""
-    if processes < 2:
-        for unit in units:
-            yield unit, experiment.run(unit.cell, unit.seed)
-        return
-    with process_pool(processes) as pool:
-        futures = {pool.submit(experiment.run, unit.cell, unit.seed): unit for unit in units}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BrokenProcessPool as error:
-            raise BadExperiment(
-                "A process of the run was killed. Run the same command again to go on."
-            ) from error
+def row_of(experiment: Experiment, unit: Unit) -> ResultRow:
+    return experiment.run(unit.cell, unit.seed)

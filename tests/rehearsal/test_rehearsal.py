@@ -10,11 +10,12 @@ from django.test import Client
 
 from analysis.exports.files import Selection, gain_csv
 from rehearsal.bots import Bot, FeatureLookup, NoFeatures
-from rehearsal.forecast import POPULATION, SimulatedStudy, forecast
+from rehearsal.forecast import forecast
 from rehearsal.http import Client as ServerClient
 from rehearsal.http import ServerError
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
+from rehearsal.simulation import POPULATION
 from studies.invitations import invitation
 from studies.models import Participant
 from teaching import pools
@@ -49,6 +50,12 @@ def bot_in(study, number=0, population=POPULATION, **options):
 def take_part(study, number=0, population=POPULATION, **options):
     bot = bot_in(study, number, population, **options)
     return bot.take_part(study.slug, invitation(study, Participant.Purpose.REHEARSAL)), bot
+
+
+def forecast_rows(study, workers, seed):
+    """Of every worker, its rows by teacher."""
+    with forecast(study, workers, seed) as results:
+        return [rows for _, rows in results]
 
 
 @pytest.mark.django_db
@@ -101,7 +108,7 @@ def test_bots_and_forecasts_learn_five_classes_with_and_without_pictures_of_them
     assert chosen == {0, 1, 2, 3, 4}
     for person in people:
         assert all(step.matches for step in replay(person))
-    rows = [row["evaluation"] for _, row in forecast(study, 4, seed=9)]
+    rows = [row["evaluation"] for by_arm in forecast_rows(study, 4, 9) for row in by_arm.values()]
     assert sum(rows) / len(rows) > 0.5
 
 
@@ -136,21 +143,16 @@ def test_a_bot_follows_the_instruction_of_an_attention_check():
 @pytest.mark.django_db
 def test_the_same_seed_gives_the_same_forecast_and_the_numbers_fit_together():
     study = make_study(arms="jedi,rt", learning_rate=0.5)
-    rows = list(forecast(study, 3, seed=9))
-    assert rows == list(forecast(study, 3, seed=9))
-    assert rows != list(forecast(study, 3, seed=10))
-    assert [arm for arm, _ in rows] == ["jedi", "rt"] * 3
-    for _, row in rows:
-        assert row["gain"] == pytest.approx(row["evaluation"] - row["first_seen"])
-    lengths = {arm: {row["steps"] for a, row in rows if a == arm} for arm in ("jedi", "rt")}
-    assert lengths["jedi"] <= {6, 7, 8}
-    assert lengths["rt"] == {6}
-
-
-@pytest.mark.django_db
-def test_the_same_worker_meets_every_teacher():
-    study = SimulatedStudy(make_study())
-    assert study.session("jedi", [1, 2])["span"] == study.session("rt", [1, 2])["span"]
+    people = forecast_rows(study, 3, seed=9)
+    assert people == forecast_rows(study, 3, seed=9)
+    assert people != forecast_rows(study, 3, seed=10)
+    for rows in people:
+        assert list(rows) == ["jedi", "rt"]
+        assert rows["jedi"]["span"] == rows["rt"]["span"]
+        assert rows["jedi"]["steps"] in {6, 7, 8}
+        assert rows["rt"]["steps"] == 6
+        for row in rows.values():
+            assert row["gain"] == pytest.approx(row["evaluation"] - row["first_seen"])
 
 
 @pytest.mark.django_db

@@ -1,7 +1,9 @@
 """Small experiments and made data."""
 
 import os
+import signal
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -66,6 +68,19 @@ class Fatal(Dice):
 
     def run(self, cell, seed):
         os._exit(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Murderous(Dice):
+    """Kills the first process that comes to its fourth unit."""
+
+    mark: Path
+
+    def run(self, cell, seed):
+        if (cell, seed) == ("blue", 1) and not self.mark.exists():
+            self.mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().run(cell, seed)
 
 
 def made_text(path, n=80, d=12, seed=0):

@@ -6,6 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from jobs.sweeps import HERE
 from reproduction import people_scores, runs
 from reproduction.experiment import BadExperiment
 from reproduction.people import HARMONIC, MENDED, RUNNING, TRACKED, Lesson, People, running
@@ -182,7 +183,7 @@ def test_the_fitted_rate_and_decay_are_those_of_the_learner(two_sets):
 
 def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, tmp_path):
     experiment = People(paths=two_sets, answers=12).prepared(tmp_path)
-    results = runs.run(experiment, tmp_path, processes=1)
+    results = runs.run(experiment, tmp_path, HERE)
     sections = experiment.report(results)
     assert [one.title for one in sections] == ["In short", "pairs", "triples"]
     assert [table.title for table in sections[2].tables][-1] == "Items that were not taught"

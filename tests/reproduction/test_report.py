@@ -10,6 +10,7 @@ import pytest
 
 from analysis.charts.shapes import Path, Text
 from analysis.stats import summarise
+from jobs.sweeps import HERE
 from reproduction import report, runs
 from reproduction.figures import convergence_plot, first_phases, log_ticks, phase_scatter
 from reproduction.summaries import compared, in_deviations, mean_curve, with_interval
@@ -19,7 +20,7 @@ from .builders import Dice
 
 @pytest.fixture
 def written(tmp_path):
-    results = runs.run(Dice(), tmp_path, processes=1)
+    results = runs.run(Dice(), tmp_path, HERE)
     told = report.Report("Dice & <chance>", Dice().report(results), {"seeds": 3}, {"numpy": "2"})
     return report.write(told, tmp_path)
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from jobs.sweeps import SweepFailed, add_executor_arguments, executor_of
 from reproduction import report, runs
 from reproduction.classes import Classes
 from reproduction.estimators import Estimators
@@ -38,7 +39,7 @@ class Command(BaseCommand):
         try:
             experiment = EXPERIMENTS[options["experiment"]].from_options(options)
             path = self.run(experiment, options)
-        except (BadExperiment, EngineError) as error:
+        except (BadExperiment, EngineError, SweepFailed) as error:
             raise CommandError(str(error)) from error
         except KeyboardInterrupt as interruption:
             raise CommandError(
@@ -54,7 +55,7 @@ class Command(BaseCommand):
             runs.Checkpoint.discard(folder)
         self.stdout.write(f"{experiment.title}. Results are kept in {folder} as they come.")
         experiment = experiment.prepared(folder)
-        results = runs.run(experiment, folder, processes=options["processes"])
+        results = runs.run(experiment, folder, executor_of(options))
         finished = report.Report(
             title=experiment.title,
             sections=experiment.report(results),
@@ -67,7 +68,7 @@ class Command(BaseCommand):
 def add_common_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, help="the number of runs of every condition")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="for the report and the data")
-    parser.add_argument("--processes", type=int, default=runs.PROCESSES, metavar="N")
+    add_executor_arguments(parser)
     parser.add_argument(
         "--fresh", action="store_true", help="discard the results of an earlier run"
     )
