@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import IO, Any
 
-from jedi_web.data_folder import DataFolderInUse, hold
+from jedi_web.data_folder import DataFolderUnusable, hold
 from jedi_web.metrics import processes
 from jobs import supervision
 
@@ -37,7 +37,7 @@ def on_starting(server: Any) -> None:
         return
     try:
         _held.append(hold(settings.JEDI_DATA_DIR))
-    except DataFolderInUse as refusal:
+    except DataFolderUnusable as refusal:
         sys.exit(str(refusal))
 
 

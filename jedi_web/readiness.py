@@ -8,7 +8,9 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
+from jedi_web.data_folder import DataFolderNotWritable, refuse_if_not_writable
 from jobs import heartbeat
+from studies.image_files import damaged_images
 from studies.models import Dataset, Study
 from teaching.pool_files import damage_of
 
@@ -16,14 +18,25 @@ LEAST_FREE_BYTES = 500 * 1024 * 1024
 
 
 def database() -> str:
+    """Whether it answers, and could be written: the update is of no row."""
     try:
         Study.objects.exists()
     except DatabaseError as error:
         return f"The database does not answer ({type(error).__name__})."
+    try:
+        Study.objects.filter(pk=0).update(next_ticket=0)
+    except DatabaseError as error:
+        return (
+            f"The database cannot be written ({error}). Make room on its disk, or make it writable."
+        )
     return ""
 
 
 def disk() -> str:
+    try:
+        refuse_if_not_writable(settings.JEDI_DATA_DIR)
+    except DataFolderNotWritable as refusal:
+        return f"The data folder cannot be written ({refusal.reason}). Make room on its disk, or make it writable."
     free = shutil.disk_usage(settings.JEDI_DATA_DIR).free
     if free < LEAST_FREE_BYTES:
         return f"{free // 1024**2} MB are free in the data folder. Make room."
@@ -33,8 +46,10 @@ def disk() -> str:
 def pools() -> str:
     """Only how many: which data sets there are is nobody's business here."""
     in_use = Dataset.objects.filter(studies__state=Study.State.OPEN).only("key").distinct()
-    damaged = sum(bool(damage_of(dataset)) for dataset in in_use)
-    return f"{damaged} of the data sets of open studies have lost files." if damaged else ""
+    damaged = sum(bool(damage_of(dataset) or damaged_images(dataset)) for dataset in in_use)
+    if not damaged:
+        return ""
+    return f"{damaged} of the data sets of open studies have lost files. Bring them back from a backup."
 
 
 def worker() -> str:
@@ -57,8 +72,8 @@ PARTS: dict[str, Callable[[], str]] = {
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
     """200 when every part is fine, 503 otherwise."""
-    found = {"database": database()}
+    found = {name: part() for name, part in PARTS.items() if name != "pools"}
     if not found["database"]:
-        found = {name: part() for name, part in PARTS.items()}
+        found["pools"] = pools()
     parts = {name: problem or "fine" for name, problem in found.items()}
     return JsonResponse(parts, status=503 if any(found.values()) else 200)

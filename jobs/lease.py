@@ -41,7 +41,7 @@ class Lease:
         As long as the last heartbeat is young, nobody else can have taken the job. A worker that slept longer
         than that asks the database before it goes on.
         """
-        if timezone.now() - self._renewed_at > LEASE:
+        if abs(timezone.now() - self._renewed_at) > LEASE:
             self.renew()
         if self.ended.is_set():
             raise TakenOver(str(self.job))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 from django.db import models, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django_tasks.base import Task
 
@@ -35,7 +36,9 @@ def claim(rows: models.QuerySet[Any], row: models.Model, **fields: Any) -> bool:
 
 class JobQuerySet(models.QuerySet[AnyJob]):
     def silent(self) -> Self:
-        return self.filter(heartbeat_at__lt=timezone.now() - LEASE)
+        """A heartbeat from the future was written by a clock that has been set back since, and says nothing."""
+        now = timezone.now()
+        return self.filter(Q(heartbeat_at__lt=now - LEASE) | Q(heartbeat_at__gt=now + LEASE))
 
     def orphaned(self) -> Self:
         """Jobs whose worker died at work."""
@@ -79,7 +82,7 @@ class Job(models.Model):
 
     @property
     def is_silent(self) -> bool:
-        return self.heartbeat_at is None or self.heartbeat_at < timezone.now() - LEASE
+        return self.heartbeat_at is None or abs(timezone.now() - self.heartbeat_at) > LEASE
 
     @property
     def is_orphaned(self) -> bool:

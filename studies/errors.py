@@ -72,6 +72,12 @@ class SessionOver(SessionError):
     message = "This session is over. Nothing more can be answered in it."
 
 
+class FilesLost(SessionError):
+    status = HTTPStatus.SERVICE_UNAVAILABLE
+    code = "files_lost"
+    message = "Files of this study cannot be read at the moment."
+
+
 class StateNotAllowed(SessionError):
     status = HTTPStatus.CONFLICT
     code = "state_not_allowed"

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
+from . import request_ids
 from .models import Participant, SessionEvent
+
+logger = logging.getLogger(__name__)
 
 MOST_PER_CALL = 20
 MOST_EACH = 500
@@ -32,6 +36,15 @@ class PageEvent:
     client_ms: float | None = None
     position: int | None = None
     detail: str = ""
+
+
+def try_to_note_server_error(token: str, error: BaseException | None, place: str) -> None:
+    """By the number of the request. The log alone must do without a database."""
+    detail = f"{request_ids.current()}: {type(error).__name__} in {place}"
+    try:
+        note_server_error(token, detail)
+    except DatabaseError:
+        logger.warning("the error could not be noted for the monitor", exc_info=True)
 
 
 def note_server_error(token: str, detail: str) -> None:

@@ -8,6 +8,7 @@ from django.urls import reverse
 from rest_framework import serializers
 
 from .errors import InvalidAnswer
+from .image_files import whole_image
 from .image_sides import SMALLEST
 from .models import Example, LabelTask, Participant
 from .stages import RESPONSE_MS, Json, Milliseconds, Picture, SimulatedPerson, Stage
@@ -68,6 +69,6 @@ def find_picture(
     """The image that has this name for the participant, if it is one of these, given by their keys."""
     for key in shown:
         if _secret_name(participant, key) == name:
-            path = participant.study_as_joined.dataset.image_path(Example(key=key), side)
-            return Picture(path.read_bytes(), "image/jpeg")
+            dataset = participant.study_as_joined.dataset
+            return Picture(whole_image(dataset, Example(key=key), side), "image/jpeg")
     return None

@@ -1,5 +1,6 @@
 """The pages of a worker: the entry, the session's shell, and the images of a session."""
 
+import sys
 from collections.abc import Callable
 
 from csp.decorators import csp_replace, csp_update
@@ -14,8 +15,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from . import request_ids, services, sessions, stages
 from .errors import SessionError
+from .events import try_to_note_server_error
 from .image_sides import SMALLEST
 from .models import Participant, Study
+from .outages import outage_of
 from .recruitment import Recruitment
 from .worker_page import offer_of, pictures_of
 
@@ -47,8 +50,17 @@ def health(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """The number finds the line in the log."""
-    return render(request, "500.html", {"number": request_ids.current()}, status=500)
+    """The number finds the line in the log. What passes by itself has a sentence of its own."""
+    error = sys.exception()
+    outage = outage_of(error)
+    place = request.resolver_match
+    if place and (outage is None or outage.is_noted):
+        try_to_note_server_error(place.kwargs.get("token", ""), error, str(place.url_name))
+    context = {"number": request_ids.current(), "outage": outage}
+    response = render(request, "500.html", context, status=503 if outage else 500)
+    if outage:
+        response["Retry-After"] = str(outage.retry_after)
+    return response
 
 
 # A page framed by another site has no cookies here, so the form carries no secret of one. None is

@@ -10,9 +10,10 @@ from functools import lru_cache
 import numpy as np
 from django.db import connection
 
+from studies.errors import FilesLost
 from studies.models import Dataset, Example, Participant
 
-from .engine import Pool, Shown
+from .engine import BadPoolFolder, Pool, Shown
 from .engine.arrays import FloatArray
 from .models import TeachingStep
 
@@ -22,6 +23,13 @@ SELECT e.pool_index, t.answer, t.probabilities, t.is_correct
 FROM teaching_teachingstep t JOIN studies_example e ON e.id = t.example_id
 WHERE t.participant_id = %s AND t.position < %s ORDER BY t.position
 """
+
+
+class PoolLost(FilesLost, BadPoolFolder):
+    """A worker is asked for patience; researchers read what the engine found."""
+
+    def __str__(self) -> str:
+        return str(self.__cause__ or self.message)
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,11 @@ def _load(dataset_id: int, key: str) -> TeachingPool:
     # The key is in the cache's key because a data set may be made again under the same number.
     dataset = Dataset.objects.get(pk=dataset_id, key=key)
     rows = dataset.examples.filter(split=Example.Split.TEACHING).order_by("pool_index")
-    return TeachingPool(Pool.load(dataset.folder / "pool"), list(rows.values_list("pk", flat=True)))
+    try:
+        pool = Pool.load(dataset.folder / "pool")
+    except BadPoolFolder as damage:
+        raise PoolLost from damage
+    return TeachingPool(pool, list(rows.values_list("pk", flat=True)))
 
 
 def save(dataset: Dataset, pool: Pool) -> None:

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,15 +15,27 @@ from urllib.parse import quote
 
 import psycopg
 
-# fsync is for crashes, and no test here crashes the server.
-FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off"
+from tests.processes import children_of, is_alive
+
 # Nobody listens on a network: the socket in a folder of our own is the only way in.
-SETTINGS = f"-c listen_addresses='' -c max_connections=120 {FAST}"
+SAFE = "-c listen_addresses='' -c max_connections=120"
+# What is acknowledged may be lost in a crash, so tests that crash the server go without these.
+FAST = f"{SAFE} -c fsync=off -c synchronous_commit=off -c full_page_writes=off"
 
 
 @dataclass(frozen=True)
 class Postgres:
-    socket: Path
+    base: Path
+    programs: Path
+    settings: str = FAST
+
+    @property
+    def socket(self) -> Path:
+        return self.base / "socket"
+
+    @property
+    def data(self) -> Path:
+        return self.base / "data"
 
     def url(self, name: str) -> str:
         return f"postgres://postgres@{quote(str(self.socket), safe='')}/{name}"
@@ -34,34 +48,56 @@ class Postgres:
             connection.execute(f'CREATE DATABASE "{name}"')
         return self.url(name)
 
+    def start(self) -> None:
+        self._control("-o", f"-k {self.socket} {self.settings}", "start")
+
+    def stop(self) -> None:
+        self._control("-m", "immediate", "stop")
+
+    def kill(self) -> None:
+        """Kills the server and all of its processes, and returns when none of them is left."""
+        lock = self.data / "postmaster.pid"
+        server = int(lock.read_text().split()[0])
+        processes = [server, *children_of(server)]
+        for pid in processes:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(is_alive(pid) for pid in processes):
+            time.sleep(0.01)
+        lock.unlink()
+
+    def _control(self, *arguments: str) -> None:
+        _run(self.programs / "pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", *arguments)
+
 
 @contextmanager
-def running_postgres() -> Iterator[Postgres]:
+def running_postgres(settings: str = FAST) -> Iterator[Postgres]:
     """A server that lives as long as the context and leaves nothing behind."""
     base = Path(tempfile.mkdtemp(prefix="jedi-pg-"))
     base.chmod(0o711)
-    data, socket = base / "data", base / "socket"
-    for folder in (data, socket):
+    try:
+        server = Postgres(base, _reachable_programs(base), settings)
+        _make_cluster(server)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+    finally:
+        shutil.rmtree(base)
+
+
+def _make_cluster(server: Postgres) -> None:
+    for folder in (server.data, server.socket):
         folder.mkdir(mode=0o700)
         if os.geteuid() == 0:
             shutil.chown(folder, "nobody")
     # The server's owner is not ours when we are root; connections come from our own user.
-    socket.chmod(0o755)
-    try:
-        programs = _reachable_programs(base)
-        _run(
-            programs / "initdb",
-            *["-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"],
-        )
-        options = f"-k {socket} {SETTINGS}"
-        control = [programs / "pg_ctl", "-D", data, "-w", "-l", data / "log"]
-        _run(*control, "-o", options, "start")
-        try:
-            yield Postgres(socket)
-        finally:
-            _run(*control, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(base)
+    server.socket.chmod(0o755)
+    _run(
+        server.programs / "initdb",
+        *["-D", server.data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"],
+    )
 
 
 def _reachable_programs(base: Path) -> Path:

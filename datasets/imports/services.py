@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
+FILES_FAILED = (
+    "The server could not read or write a file ({reason}). Make room on its disk, or make the data folder writable, "
+    "and try again: what is done so far is kept."
+)
+
+
 class WrongState(Exception):
     """An order that does not fit the state of the import."""
 
@@ -157,6 +163,9 @@ def _work(job: Import, watch: Watch) -> None:
         fail(job, str(problem))
     except TakenOver:
         raise
+    except OSError as error:
+        logger.warning("import %s stopped: %s", job.pk, error)
+        fail(job, FILES_FAILED.format(reason=error.strerror or error))
     except Exception:
         logger.exception("import %s failed", job.pk)
         fail(

@@ -1,6 +1,7 @@
 """The session API: what a worker's page, a bot or another front end says to the server."""
 
 import copy
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -181,8 +182,13 @@ def _error_response(status: int, code: str, message: str) -> OpenApiResponse:
     return OpenApiResponse(ErrorReply, examples=[example])
 
 
+class JoinThrottle(ScopedRateThrottle):
+    # After the clock was set back, requests of the future would count for hours.
+    timer = time.monotonic
+
+
 class Join(APIView):
-    throttle_classes = [ScopedRateThrottle]
+    throttle_classes = [JoinThrottle]
     throttle_scope = "join"
 
     @extend_schema(

@@ -48,5 +48,8 @@ def test_lost_files_and_a_full_disk_are_noticed(parts, monkeypatch):
     shutil.rmtree(Dataset.objects.get().folder / "pool")
     monkeypatch.setattr(readiness, "LEAST_FREE_BYTES", 1 << 60)
     said = parts()
-    assert said["pools"] == "1 of the data sets of open studies have lost files."
+    assert (
+        said["pools"]
+        == "1 of the data sets of open studies have lost files. Bring them back from a backup."
+    )
     assert "MB are free in the data folder. Make room." in said["disk"]

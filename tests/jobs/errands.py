@@ -45,7 +45,11 @@ def in_one_word(looked_at) -> str:
 
 if __name__ == "__main__":
     django.setup()
+    from django.db import connection
+
     errands = {"order": order, "rehearse": rehearse, "looks": looks}
     for line in sys.stdin:
         errand, *arguments = json.loads(line)
         print(json.dumps(errands[errand](*arguments)), flush=True)  # noqa: T201
+        # Until the next errand the database may be killed.
+        connection.close()

@@ -3,9 +3,7 @@
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
-from pathlib import Path
 
 from tests.site import ROOT
 
@@ -30,15 +28,6 @@ def finish_work(place):
     place.python("manage.py", "work", "--once")
 
 
-def until(holds):
-    """Waits for something that must come."""
-    for _ in range(6000):
-        if found := holds():
-            return found
-        time.sleep(0.01)
-    raise AssertionError("It never came.")
-
-
 def write(place, sql, *values):
     if place.database_url:
         with place._postgres() as connection:
@@ -47,21 +36,6 @@ def write(place, sql, *values):
         path = place.data_dir / "db.sqlite3"
         with closing(sqlite3.connect(path, timeout=20)) as connection, connection:
             connection.execute(sql.replace("%s", "?"), values)
-
-
-def children_of(pid):
-    return [
-        int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
-
-
-def is_alive(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def fall_silent(place, table):

@@ -5,7 +5,9 @@ import signal
 
 import pytest
 
-from .real import fall_silent, finish_work, start, start_worker, until, write
+from tests.processes import until
+
+from .real import fall_silent, finish_work, start, start_worker, write
 
 
 @pytest.fixture

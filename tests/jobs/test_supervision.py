@@ -4,27 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from jobs import supervision
 from jobs.supervision import Supervisor
+from tests.processes import find_child, is_alive, until
 from tests.site import ROOT, running_site
-
-from .real import children_of, is_alive, until
-
-
-def command_of(pid):
-    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-
-
-def find(parent, word):
-    """The child of a process whose command has this word, when there is one."""
-    for child in children_of(parent):
-        if is_alive(child) and word in command_of(child):
-            return child
-    return None
 
 
 @pytest.fixture
@@ -41,13 +27,13 @@ def supervisor(sqlite_site):
 
 
 def worker_of(supervisor):
-    return until(lambda: find(supervisor.pid, "work"))
+    return until(lambda: find_child(supervisor.pid, "work"))
 
 
 def test_a_worker_that_is_killed_is_started_again_and_works(sqlite_site, supervisor):
     worker = worker_of(supervisor)
     os.kill(worker, signal.SIGKILL)
-    until(lambda: find(supervisor.pid, "work") not in (None, worker))
+    until(lambda: find_child(supervisor.pid, "work") not in (None, worker))
     number = sqlite_site.python("-c", ORDER).strip()
     until(
         lambda: sqlite_site.rows(
@@ -82,8 +68,8 @@ def site_with_worker():
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_supervisor_and_worker_end_with_the_server(site_with_worker, number):
     server = site_with_worker.server_pid
-    supervisor = until(lambda: find(server, "jobs.supervision"))
-    worker = until(lambda: find(supervisor, "work"))
+    supervisor = until(lambda: find_child(server, "jobs.supervision"))
+    worker = until(lambda: find_child(supervisor, "work"))
     os.kill(server, number)
     until(lambda: not any(map(is_alive, [server, supervisor, worker])))
 

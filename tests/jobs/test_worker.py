@@ -7,8 +7,9 @@ import signal
 import pytest
 
 from tests.datasets.made_imports import npz_files, source_folder
+from tests.processes import children_of, is_alive, until
 
-from .real import children_of, fall_silent, finish_work, is_alive, start_worker, until, write
+from .real import fall_silent, finish_work, start_worker, write
 
 # Enough for two processes, and for a moment in which to be killed.
 PER_CLASS = 60

@@ -139,11 +139,10 @@ def test_a_bot_that_wakes_up_after_it_was_taken_over_sends_nothing_more(study):
     assert Participant.objects.values_list("stage", "position").get() == requests[-1]
 
 
-def test_one_that_is_given_up_tells_the_researcher_and_frees_the_study(study, researcher):
+def test_one_that_is_given_up_frees_the_study(study):
     job = Rehearsal.objects.create(study=study, workers=3)
     for _ in range(3):
         stop_after_claim(Rehearsal.objects.get())
         recover(Rehearsal)
     job.refresh_from_db()
     assert (job.state, job.is_under_way, job.interruption) == ("failed", False, "")
-    assert "stopped three times" in researcher.get(base(study)).content.decode()

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 import sys
 
 import pytest
@@ -12,6 +11,7 @@ from studies import request_ids
 from studies.events import MOST_SERVER_ERRORS
 from studies.models import SessionEvent
 from studies.views import server_error
+from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -20,22 +20,16 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def worker() -> Worker:
-    """About to learn in a study whose pool of images got lost."""
+    """At a step that somebody has deleted from the database, which nothing provides for."""
     study = make_study(arms="jedi", dataset=make_dataset(teaching=12, evaluation=8))
     worker = Worker(study)
-    worker.go_to("memory")
-    shutil.rmtree(study.dataset.folder / "pool")
+    worker.go_to("teaching")
+    TeachingStep.objects.all().delete()
     return worker
 
 
-def until_it_fails(worker: Worker):
-    while (reply := worker.answer_current()).status_code == 200:
-        pass
-    return reply
-
-
 def test_the_number_of_an_error_is_told_logged_and_on_the_monitor(worker, researcher, caplog):
-    reply = until_it_fails(worker)
+    reply = worker.get()
     assert reply.status_code == 500
     number = reply.headers[request_ids.HEADER]
     assert f"tell us this number: {number}." in reply.json()["error"]["message"]
@@ -46,7 +40,7 @@ def test_the_number_of_an_error_is_told_logged_and_on_the_monitor(worker, resear
     assert event.detail in page.content.decode()
 
     for _ in range(MOST_SERVER_ERRORS):
-        assert worker.answer_current().status_code == 500
+        assert worker.get().status_code == 500
     assert SessionEvent.objects.count() == MOST_SERVER_ERRORS
 
 

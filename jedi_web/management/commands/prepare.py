@@ -8,11 +8,13 @@ from django.contrib.auth.models import User
 from django.contrib.staticfiles.finders import get_finders
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from datasets.demo.services import load_demo
 from desk.access.roles import password_link
-from jedi_web.data_folder import wait_for_turn
+from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, wait_for_turn
+from studies.outages import NOT_WRITTEN, outage_of
 
 
 class Command(BaseCommand):
@@ -24,8 +26,15 @@ class Command(BaseCommand):
         parser.add_argument("--no-demo", action="store_true", help="leave the demo study out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        with wait_for_turn(settings.JEDI_DATA_DIR):
-            self.prepare(has_demo=not options["no_demo"])
+        try:
+            with wait_for_turn(settings.JEDI_DATA_DIR):
+                self.prepare(has_demo=not options["no_demo"])
+        except DataFolderUnusable as refusal:
+            raise CommandError(str(refusal)) from refusal
+        except (DatabaseError, OSError) as error:
+            if outage_of(error) != NOT_WRITTEN:
+                raise
+            raise CommandError(str(DataFolderNotWritable(settings.JEDI_DATA_DIR, error))) from error
 
     def prepare(self, *, has_demo: bool) -> None:
         call_command("migrate", verbosity=0)
