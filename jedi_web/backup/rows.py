@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.apps import apps
+from django.apps.registry import Apps
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
 from django.db.migrations.recorder import MigrationRecorder
@@ -24,9 +25,9 @@ MADE_BY_MIGRATE = (
 )
 
 
-def tables() -> list[type[models.Model]]:
+def tables(known: Apps = apps) -> list[type[models.Model]]:
     """Every table, those between two others too."""
-    return [model for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
+    return [model for model in known.get_models(include_auto_created=True) if not model._meta.proxy]
 
 
 def migrations(using: str) -> list[str]:
@@ -60,34 +61,31 @@ def filled_tables() -> list[str]:
 
 
 @transaction.atomic
-def load(contents: Iterable[tuple[str, Iterable[bytes]]]) -> None:
-    """Writes rows by table, as they were saved, all of them or none.
+def load(contents: Iterable[tuple[str, Iterable[bytes]]], known: Apps = apps) -> None:
+    """Writes rows by table, as they were saved, all of them or none; `known` are the models of that time.
 
     Tables come in any order: both databases check references when the transaction ends.
     """
-    for model in tables():
+    by_table = {model._meta.db_table: model for model in tables(known)}
+    for model in by_table.values():
         if model._meta.label in MADE_BY_MIGRATE:
             model._base_manager.all().delete()
-    for table, saved in contents:
-        _load_table(_model_of(table), saved)
+    loaded = [_load_table(by_table[table], saved) for table, saved in contents]
     connection.check_constraints()
-    _continue_numbering()
+    _continue_numbering(loaded)
 
 
-def _model_of(table: str) -> type[models.Model]:
-    return next(model for model in tables() if model._meta.db_table == table)
-
-
-def _load_table(model: type[models.Model], saved: Iterable[bytes]) -> None:
+def _load_table(model: type[models.Model], saved: Iterable[bytes]) -> type[models.Model]:
     fields = {field.attname: field for field in model._meta.concrete_fields}
     for line in saved:
         values = {name: fields[name].to_python(value) for name, value in json.loads(line).items()}
         # Raw: the row as it was, without times of today and without signals' work.
         model(**values).save_base(raw=True, force_insert=True, using=connection.alias)
+    return model
 
 
-def _continue_numbering() -> None:
+def _continue_numbering(loaded: list[type[models.Model]]) -> None:
     """The next new row gets a number after those that were restored."""
     with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
+        for statement in connection.ops.sequence_reset_sql(no_style(), loaded):
             cursor.execute(statement)

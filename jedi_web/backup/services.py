@@ -92,16 +92,22 @@ def restore(path: Path) -> Manifest:
         call_command("migrate", verbosity=0)
         _refuse_other_tables(manifest)
         _refuse_filled_place(manifest)
-        for name in manifest.hashes:
-            if name.startswith(FILES):
-                _restore_file(archive, name)
-        rows.load((table, _saved_lines(archive, table)) for table in manifest.rows)
+        restore_files(archive, manifest)
+        rows.load(saved_rows(archive, manifest))
     return manifest
 
 
-def _saved_lines(archive: ZipFile, table: str) -> Iterator[bytes]:
-    with archive.open(f"{ROWS}{table}.jsonl") as part:
-        yield from part
+def restore_files(archive: ZipFile, manifest: Manifest) -> None:
+    for name in manifest.hashes:
+        if name.startswith(FILES):
+            _restore_file(archive, name)
+
+
+def saved_rows(archive: ZipFile, manifest: Manifest) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The rows of every table, as lines."""
+    for table in manifest.rows:
+        with archive.open(f"{ROWS}{table}.jsonl") as part:
+            yield table, part
 
 
 def _refuse_damage(path: Path, archive: ZipFile, manifest: Manifest) -> None:

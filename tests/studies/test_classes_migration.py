@@ -8,17 +8,15 @@ from typing import Any
 
 import pytest
 from django.apps import apps as django_apps
-from django.contrib.contenttypes.models import ContentType
-from django.db import connection, connections
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.utils import ConnectionHandler
 
 from analysis.exports.files import Selection, table_chunks
 from evaluation.models import EvaluationItem
-from jedi_web import environment
 from studies.models import Dataset, Example, ImageClass, Participant, Study
 from teaching.models import TeachingStep
 from teaching.services import replay
+from tests.own_database import migrate, own_database
 from tests.studies.old_software import BEFORE, INSIGHT, ITEMS, STEPS, OldSoftware
 from tests.worker import Worker
 
@@ -29,29 +27,12 @@ ITEM_FIELDS = ("participant", "position", "answer", "is_correct", "instructed_la
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.faults)])
 def database(
-    request: pytest.FixtureRequest, tmp_path: Any, monkeypatch: Any, django_db_blocker: Any
+    request: pytest.FixtureRequest, tmp_path: Any, django_db_blocker: Any
 ) -> Iterator[None]:
-    """An empty database of its own, in the place of the one that all tests share."""
-    if request.param == "postgres":
-        server = request.getfixturevalue("postgres")
-        monkeypatch.setenv("DATABASE_URL", server.create_database("classes"))
-    settings = environment.database(tmp_path)
-    settings["OPTIONS"].pop("pool", None)
-    usual = connections["default"]
-    connections["default"] = own = ConnectionHandler({"default": settings})["default"]
-    with django_db_blocker.unblock():
+    is_postgres = request.param == "postgres"
+    url = request.getfixturevalue("postgres").create_database("classes") if is_postgres else ""
+    with own_database(tmp_path, url, django_db_blocker):
         yield
-        own.close()
-    connections["default"] = usual
-    ContentType.objects.clear_cache()
-
-
-def migrate(*targets: tuple[str, str]) -> Any:
-    """To these, and everything else to its newest; returns the models as they then are."""
-    executor = MigrationExecutor(connection)
-    apps = {app for app, _ in targets}
-    others = [node for node in executor.loader.graph.leaf_nodes() if node[0] not in apps]
-    return executor.migrate([*others, *targets]).apps
 
 
 def migrate_back() -> Any:

@@ -1,0 +1,40 @@
+"""A database of a test's own, in the place of the one that all tests share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.db.utils import ConnectionHandler
+
+from jedi_web import environment
+
+
+@contextmanager
+def own_database(folder: Path, url: str, django_db_blocker: Any) -> Iterator[None]:
+    """Postgres at the address, or SQLite in the folder, as the product would use them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DATABASE_URL", url)
+        settings = environment.database(folder)
+    settings["OPTIONS"].pop("pool", None)
+    usual = connections["default"]
+    connections["default"] = own = ConnectionHandler({"default": settings})["default"]
+    try:
+        with django_db_blocker.unblock():
+            yield
+    finally:
+        own.close()
+        connections["default"] = usual
+        ContentType.objects.clear_cache()
+
+
+def migrate(*targets: tuple[str, str]) -> Any:
+    """To these, and all apps that they do not name to their newest; returns the models as they then are."""
+    executor = MigrationExecutor(connection)
+    apps = {app for app, _ in targets}
+    others = [node for node in executor.loader.graph.leaf_nodes() if node[0] not in apps]
+    return executor.migrate([*others, *targets]).apps
