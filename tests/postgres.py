@@ -56,15 +56,17 @@ class Postgres:
 
     def kill(self) -> None:
         """Kills the server and all of its processes, and returns when none of them is left."""
-        lock = self.data / "postmaster.pid"
-        server = int(lock.read_text().split()[0])
+        locks = [self.data / "postmaster.pid", *self.socket.glob(".s.PGSQL.*.lock")]
+        server = int(locks[0].read_text().split()[0])
         processes = [server, *children_of(server)]
         for pid in processes:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         while any(is_alive(pid) for pid in processes):
             time.sleep(0.01)
-        lock.unlink()
+        # Where nobody waits for orphans, its number is still taken.
+        for lock in locks:
+            lock.unlink()
 
     def _control(self, *arguments: str) -> None:
         _run(self.programs / "pg_ctl", "-D", self.data, "-w", "-l", self.data / "log", *arguments)

@@ -8,6 +8,8 @@ from tests.scratch import scratch_folder
 # Before the product's settings are read: nothing of a developer's environment reaches the tests.
 for name in [name for name in os.environ if name.startswith("JEDI_") or name == "DATABASE_URL"]:
     del os.environ[name]
+# A test that runs others on Postgres names the database here.
+os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
 os.environ["JEDI_DATA_DIR"] = tempfile.mkdtemp(prefix="jedi-tests-", dir=scratch_folder())
 os.environ["JEDI_SECRET_KEY"] = "a key for tests only, which guards nothing at all 0123456789"
 

@@ -1,5 +1,8 @@
 """Every SQL statement of every write path fails in turn: nothing is half done, and the repeat succeeds."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -20,6 +23,7 @@ from studies.keys import digest_of
 from studies.models import Dataset, Participant, Study
 from tests.builders import SHORT, database_snapshot, make_dataset, make_study
 from tests.people import make_researcher
+from tests.site import ROOT
 from tests.worker import Worker
 
 # The error itself is noted for the monitor, and that a token was used, with its token: both are meant to stay.
@@ -252,3 +256,16 @@ def takes_posts(pattern: URLPattern) -> bool:
     with suppress(Http404):
         return pattern.callback(RequestFactory().post("/"), **words).status_code != 405
     return True
+
+
+@pytest.mark.faults
+def test_all_of_this_holds_on_postgres(postgres):
+    url = postgres.create_database("statements")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-m", "not faults", "--nomigrations", __file__],
+        cwd=ROOT,
+        env=os.environ | {"TEST_DATABASE_URL": url},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
