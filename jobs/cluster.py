@@ -12,8 +12,8 @@ import io
 import operator
 import pickle
 import platform
-from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -54,7 +54,7 @@ class DaskCluster:
             futures = client.map(operator.call, [sweep] * len(tasks), numbers, pure=False)
             self._wait_for_a_worker(client)
             done = as_completed(futures, loop=client.loop, with_results=True)
-            yield self._as_they_come(done, dict(zip(futures, tasks, strict=True)))
+            yield self.as_they_come(done, dict(zip(futures, tasks, strict=True)))
 
     def _connected(self) -> Client:
         try:
@@ -79,13 +79,15 @@ class DaskCluster:
                 f"The cluster at {self.address} has no workers. Start some {START_A_WORKER} {self.address}"
             ) from error
 
-    def _as_they_come(
+    def as_they_come(
         self, done: Iterable[tuple[Future[Result], Result]], tasks: Mapping[Future[Result], Task]
     ) -> Iterator[tuple[Task, Result]]:
         from distributed import KilledWorker
 
         try:
             for future, result in done:
+                if isinstance(result, CancelledError):
+                    raise result
                 yield tasks[future], result
         except ModuleNotFoundError as error:
             raise SweepFailed(
@@ -99,7 +101,7 @@ class DaskCluster:
             ) from error
         except CancelledError as error:
             raise SweepFailed(
-                f"The scheduler at {self.address} stopped. Start it again, then run the same command again."
+                f"The cluster at {self.address} was stopped or restarted. Start it, then run the same command again."
             ) from error
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from distributed import LocalCluster, Scheduler, SpecCluster
+from distributed.client import FutureCancelledError
 from django.core.management import CommandError, call_command
 
 from jobs import cluster
@@ -133,6 +134,13 @@ def test_a_cluster_that_is_not_there_or_has_no_workers_is_told_how_to_start():
     with SpecCluster(workers={}, scheduler=alone) as empty:
         told = refusal(DaskCluster(empty.scheduler_address, worker_seconds=0.2))
         assert f"dask worker {empty.scheduler_address}" in told
+
+
+def test_a_cluster_that_stops_is_named():
+    # What a client hands out as results when its scheduler is gone.
+    done = [("future", FutureCancelledError("future", "scheduler-connection-lost"))]
+    with pytest.raises(SweepFailed, match="run the same command again"):
+        list(DaskCluster("tcp://127.0.0.1:9").as_they_come(done, {"future": 1}))
 
 
 def test_without_dask_the_remedy_is_named(monkeypatch):
