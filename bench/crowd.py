@@ -157,14 +157,13 @@ async def grown(workers: list[Worker], server: Server, count: int) -> None:
     await asyncio.gather(*(join() for _ in range(count - len(workers))))
 
 
-async def hold(workers: list[Worker], server: Server, seconds: float) -> tuple[Record, float]:
-    """What happens at this level, and how many cores the server keeps busy."""
-    record = Record()
+async def hold(workers: list[Worker], server: Server, seconds: float, record: Record) -> float:
+    """Writes down what happens at this level; returns how many cores the server keeps busy."""
     for worker in workers:
         worker.record = record
     started, cpu = time.perf_counter(), server.cpu_seconds()
     await asyncio.gather(*(worker.take_part(started + seconds) for worker in workers))
-    return record, (server.cpu_seconds() - cpu) / (time.perf_counter() - started)
+    return (server.cpu_seconds() - cpu) / (time.perf_counter() - started)
 
 
 def percentile(values: list[float]) -> float:
@@ -177,7 +176,8 @@ async def drive(server: Server, levels: list[int], seconds: float) -> int:
     largest = 0
     for level in sorted(levels):
         await grown(workers, server, level)
-        record, cores = await hold(workers, server, seconds)
+        record = Record()
+        cores = await hold(workers, server, seconds, record)
         p95 = percentile(record.answers_ms)
         print(
             f"{level:>7} {len(record.answers_ms):>8} {len(record.answers_ms) / seconds:>10.1f} "

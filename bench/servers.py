@@ -17,6 +17,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
+from typing import IO
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
@@ -63,8 +64,8 @@ def proportional_kb(pid: int) -> int:
 
 
 @contextmanager
-def running_server(database_url: str) -> Iterator[Server]:
-    """The product on a fresh data folder with the demo study."""
+def running_server(database_url: str, log: IO[bytes] | None = None) -> Iterator[Server]:
+    """The product on a fresh data folder with the demo study; its log goes into the file, if there is one."""
     with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder:
         environment = {
             "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
@@ -76,7 +77,7 @@ def running_server(database_url: str) -> Iterator[Server]:
         whole = os.environ | environment
         subprocess.run(prepare, cwd=ROOT, env=whole, check=True, stdout=subprocess.DEVNULL)
         command = [*GUNICORN, "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"]
-        with running(command, environment, ready="/healthz") as server:
+        with running(command, environment, ready="/healthz", log=log) as server:
             yield server
 
 
@@ -90,13 +91,17 @@ def bare_server() -> Iterator[Server]:
 
 @contextmanager
 def running(
-    command: Sequence[str], environment: Mapping[str, str], ready: str, folder: Path = ROOT
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    ready: str,
+    folder: Path = ROOT,
+    log: IO[bytes] | None = None,
 ) -> Iterator[Server]:
     """Any server that takes its address from HOST and PORT, until the block ends."""
     port = free_port()
     given = os.environ | {"HOST": "127.0.0.1", "PORT": str(port)} | environment
     arguments = [part.format(port=port) for part in command]
-    process = subprocess.Popen(arguments, cwd=folder, env=given, start_new_session=True)
+    process = subprocess.Popen(arguments, cwd=folder, env=given, stderr=log, start_new_session=True)
     try:
         wait_until_ready(f"http://127.0.0.1:{port}{ready}")
         yield Server(port, process)
