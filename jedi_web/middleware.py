@@ -6,12 +6,17 @@ Sessions, sign-in and messages belong to people with an account. A worker has no
 from collections.abc import Callable
 from typing import Any
 
+from csp.constants import HEADER
+from csp.middleware import CSPMiddleware
 from django.contrib.auth.middleware import AuthenticationMiddleware
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 
 WORKERS = ("/api/sessions/", "/api/studies/", "/w/", "/healthz")
+NO_PAGES = ("application/json", "image/jpeg")
+NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'"
 
 
 # No page needs any of these, so no script that might get into one has them either.
@@ -31,6 +36,18 @@ class PermissionsPolicy:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         response["Permissions-Policy"] = POLICY
+        return response
+
+
+class ContentPolicy(CSPMiddleware):
+    """The library's for pages. Of data and photographs nothing ever runs, whatever they are."""
+
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if response.headers.get("Content-Type") not in NO_PAGES:
+            return super().process_response(request, response)
+        response.headers[HEADER] = NOTHING_RUNS
         return response
 
 

@@ -67,7 +67,7 @@ MIDDLEWARE = [
     "jedi_web.watch.Watch",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "jedi_web.middleware.ContentPolicy",
     "jedi_web.middleware.PermissionsPolicy",
     "jedi_web.middleware.Sessions",
     "django.middleware.common.CommonMiddleware",

@@ -267,6 +267,11 @@ def flow() -> tuple[Stage, ...]:
     return tuple(import_string(path)() for path in settings.JEDI_STAGES)
 
 
+def nearest_first(name: str) -> list[Stage]:
+    """All stages, that of this name before the others."""
+    return sorted(flow(), key=lambda stage: stage.name != name)
+
+
 def labels() -> dict[str, str]:
     """What researchers call each stage, in order."""
     return {stage.name: stage.label for stage in flow()}

@@ -177,7 +177,7 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
     participant = sessions.find(token)
-    for stage in stages.flow():
+    for stage in stages.nearest_first(participant.stage):
         if picture := stage.picture(participant, key, _side(request)):
             response = HttpResponse(picture.content, content_type=picture.content_type)
             response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
