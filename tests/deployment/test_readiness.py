@@ -53,3 +53,15 @@ def test_lost_files_and_a_full_disk_are_noticed(parts, monkeypatch):
         == "1 of the data sets of open studies have lost files. Bring them back from a backup."
     )
     assert "MB are free in the data folder. Make room." in said["disk"]
+
+
+def test_a_cut_image_is_noticed_until_it_is_whole(parts):
+    image = next(Dataset.objects.get().image_folder().iterdir())
+    whole = image.read_bytes()
+    image.write_bytes(whole[:-1])
+    assert "have lost files" in parts()["pools"]
+    image.write_bytes(whole)
+    assert parts()["pools"] == "fine"
+    readiness._looked_at.clear()
+    image.unlink()
+    assert "have lost files" in parts()["pools"]
