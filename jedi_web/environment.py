@@ -19,6 +19,10 @@ DATABASE_REMEDY = (
     "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
 )
 
+CACHE_REMEDY = (
+    "JEDI_CACHE_URL must look like redis://host:6379/0. Unset it if there is one web server only."
+)
+
 
 def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
@@ -86,12 +90,7 @@ def database(data_dir: Path) -> dict[str, Any]:
     """SQLite in the data folder, or Postgres when DATABASE_URL names one."""
     url = text("DATABASE_URL")
     if not url:
-        return {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": data_dir / "db.sqlite3",
-            "OPTIONS": SQLITE_OPTIONS,
-            "CONN_MAX_AGE": 600,
-        }
+        return sqlite(sqlite_file(data_dir))
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(DATABASE_REMEDY)
@@ -108,6 +107,40 @@ def database(data_dir: Path) -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
     }
+
+
+def sqlite_file(data_dir: Path) -> Path:
+    return data_dir / "db.sqlite3"
+
+
+def sqlite(file: Path) -> dict[str, Any]:
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": file,
+        "OPTIONS": SQLITE_OPTIONS,
+        "CONN_MAX_AGE": 600,
+    }
+
+
+def cache() -> dict[str, Any]:
+    """The memory of each process, or what all web servers share when JEDI_CACHE_URL names it."""
+    url = text("JEDI_CACHE_URL")
+    if not url:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    parts = urlsplit(url)
+    if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+        raise ImproperlyConfigured(CACHE_REMEDY)
+    return {"BACKEND": "jedi_web.caches.SharedCache", "LOCATION": url, "KEY_PREFIX": "jedi"}
+
+
+def location(name: str) -> str:
+    """A path of the web server in front of this one, for example /files/; empty if there is none."""
+    path = text(name)
+    if path and not (path.startswith("/") and path.endswith("/") and path != "/"):
+        raise ImproperlyConfigured(
+            f"{name} is {path!r}. Set it to a path like /files/, or unset it."
+        )
+    return path
 
 
 def _host(parts: SplitResult) -> str:

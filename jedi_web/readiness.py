@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.cache import caches
 from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
@@ -59,6 +60,14 @@ def has_whole_images(dataset: Dataset) -> bool:
     return is_whole
 
 
+def cache() -> str:
+    """Of the process, or shared: either must give back what was put into it."""
+    caches["default"].set("readiness", 1)
+    if caches["default"].get("readiness") != 1:
+        return "The shared cache does not answer. Limits of requests are not kept."
+    return ""
+
+
 def pools() -> str:
     """Only how many: which data sets there are is nobody's business here."""
     in_use = Dataset.objects.filter(studies__state=Study.State.OPEN).only("key").distinct()
@@ -80,6 +89,7 @@ def worker() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "database": database,
     "disk": disk,
+    "cache": cache,
     "pools": pools,
     "worker": worker,
 }

@@ -18,6 +18,9 @@ JEDI_INTERNAL_URL = environment.text(
     "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.text('PORT', '8000')}"
 ).rstrip("/")
 
+# Where the server in front finds the folder of the data sets, if it is to send the images.
+JEDI_ACCEL_LOCATION = environment.location("JEDI_ACCEL_LOCATION")
+
 # Whether a study's webhook may lead into the server's own network.
 JEDI_WEBHOOK_PRIVATE = environment.flag("JEDI_WEBHOOK_PRIVATE")
 
@@ -96,6 +99,7 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": environment.database(JEDI_DATA_DIR)}
+CACHES = {"default": environment.cache()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Long work runs in `manage.py work`, which takes it from the database.

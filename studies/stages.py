@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from django.conf import settings
@@ -72,9 +73,9 @@ class Current:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that a participant may see."""
+    """An image that a participant may see: its bytes, or the file that has them."""
 
-    content: bytes
+    content: bytes | Path
     content_type: str
 
 

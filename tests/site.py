@@ -203,7 +203,7 @@ def running_site(
         with (Path(folder) / "server.log").open("w+") as log:
             server = site.start_server(log)
             try:
-                _wait_until_ready(site, server, log)
+                wait_until_ready(site, server, log)
                 yield site
             finally:
                 site.close()
@@ -212,7 +212,7 @@ def running_site(
                 server.wait(30)
 
 
-def _wait_until_ready(site: Site, server: subprocess.Popen[bytes], log: Any) -> None:
+def wait_until_ready(site: Site, server: subprocess.Popen[bytes], log: Any) -> None:
     for _ in range(600):
         try:
             if site.client().get("/healthz").status_code == 200:

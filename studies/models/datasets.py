@@ -73,10 +73,15 @@ class Dataset(models.Model):
     def __str__(self) -> str:
         return f"{self.name} (version {self.version})"
 
+    @staticmethod
+    def all_folders() -> Path:
+        """Where the folders of all data sets are."""
+        return Path(settings.JEDI_DATA_DIR) / "datasets"
+
     @property
     def folder(self) -> Path:
         """Everything on disk that belongs to this data set: `images/`, larger copies, and the teachers' `pool/`."""
-        return Path(settings.JEDI_DATA_DIR) / "datasets" / self.key
+        return self.all_folders() / self.key
 
     def image_folder(self, side: int = SMALLEST) -> Path:
         """The images with a longest side of so many pixels. Not every data set has the larger ones."""

@@ -5,15 +5,18 @@ from pathlib import Path
 
 import yaml
 
+from tests.topology import ComposeLoader
+
 ROOT = Path(__file__).resolve().parents[2]
+MANY = "docker-compose.many.yml"
 
 
 def dockerfile() -> list[str]:
     return (ROOT / "Dockerfile").read_text().splitlines()
 
 
-def compose() -> dict:
-    return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+def compose(name: str = "docker-compose.yml") -> dict:
+    return yaml.load((ROOT / name).read_text(), Loader=ComposeLoader)
 
 
 def test_the_image_runs_as_nobody_special_and_checks_its_health():
@@ -65,8 +68,40 @@ def test_compose_publishes_the_server_on_this_machine_only_by_default():
     assert port.startswith("${JEDI_BIND:-127.0.0.1}:")
 
 
+def test_many_web_servers_stand_behind_one_proxy():
+    one, many = compose()["services"], compose(MANY)["services"]
+    assert set(many) - set(one) == {"cache", "proxy"}
+    assert many["web"]["ports"] is None, "a port of the host can be had once only"
+    assert many["proxy"]["ports"] == one["web"]["ports"]
+    for name in ("web", "worker", "migrate"):
+        assert set(many[name]["environment"]) < set(one[name]["environment"])
+    assert many["web"]["environment"]["JEDI_CACHE_URL"].startswith("redis://cache:")
+    assert many["worker"]["environment"]["JEDI_INTERNAL_URL"] == "http://proxy:8000"
+
+
+def test_the_proxy_gets_what_its_configuration_asks_for():
+    proxy = compose(MANY)["services"]["proxy"]
+    template = (ROOT / "deploy/nginx.conf.template").read_text()
+    assert set(re.findall(r"\$\{(\w+)\}", template)) == {
+        name for name in proxy["environment"] if name.startswith("PROXY_")
+    }
+    accelerated = compose(MANY)["services"]["web"]["environment"]["JEDI_ACCEL_LOCATION"]
+    assert f"location {accelerated} {{\n        internal;" in template
+
+
+def test_every_file_and_volume_of_the_many_is_there():
+    volumes = [
+        volume.split(":")[0]
+        for service in compose(MANY)["services"].values()
+        for volume in service.get("volumes", [])
+    ]
+    files = {volume for volume in volumes if volume.startswith("./")}
+    assert all((ROOT / file).is_file() for file in files)
+    assert set(volumes) - files <= set(compose()["volumes"])
+
+
 def test_no_password_is_written_down():
-    text = (ROOT / "docker-compose.yml").read_text() + (ROOT / "Dockerfile").read_text()
+    text = "".join((ROOT / name).read_text() for name in ("docker-compose.yml", MANY, "Dockerfile"))
     assert not re.search(r"PASSWORD:\s*\S", text)
     assert not re.search(r"://[^\s/@]+:[^\s/@]+@", text)
 

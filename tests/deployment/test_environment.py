@@ -58,6 +58,8 @@ def test_the_models_and_the_migrations_agree(tmp_path):
         ("DATABASE_URL", "mysql://user@host/name", "must look like postgres://user:password@host:5432/name"),
         ("DATABASE_URL", "postgres://user@host", "Unset it to use SQLite"),
         ("DATABASE_URL", "postgres://user@host:many/name", "must look like postgres://"),
+        ("JEDI_CACHE_URL", "memcached://host", "must look like redis://host:6379/0"),
+        ("JEDI_ACCEL_LOCATION", "files", "Set it to a path like /files/"),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
@@ -69,6 +71,8 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
         "JEDI_PROXIES": lambda: environment.number("JEDI_PROXIES", 0),
         "JEDI_METRICS_TOKEN": lambda: environment.token("JEDI_METRICS_TOKEN"),
         "DATABASE_URL": lambda: environment.database(tmp_path),
+        "JEDI_CACHE_URL": environment.cache,
+        "JEDI_ACCEL_LOCATION": lambda: environment.location("JEDI_ACCEL_LOCATION"),
     }
     with pytest.raises(ImproperlyConfigured, match=re.escape(remedy)):
         read[name]()

@@ -34,7 +34,7 @@ def parts(client, settings, tmp_path):
 def test_all_is_fine_while_a_worker_reports(parts):
     assert "No background worker has run yet" in parts()["worker"]
     heartbeat.beat()
-    assert parts() == dict.fromkeys(("database", "disk", "pools", "worker"), "fine")
+    assert parts() == dict.fromkeys(("database", "disk", "cache", "pools", "worker"), "fine")
 
 
 def test_a_worker_that_fell_silent_is_noticed(parts, tmp_path):
