@@ -100,6 +100,7 @@ TEMPLATES = [
 
 DATABASES = {"default": environment.database(JEDI_DATA_DIR)}
 CACHES = {"default": environment.cache()}
+JEDI_SHARES_CACHE = bool(environment.text("JEDI_CACHE_URL"))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Long work runs in `manage.py work`, which takes it from the database.

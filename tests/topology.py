@@ -16,7 +16,8 @@ from typing import IO
 import redis
 import yaml
 
-from tests.jobs.real import children_of, start_worker, until
+from tests.jobs.real import start_worker
+from tests.processes import children_of, until
 from tests.scratch import scratch_folder
 from tests.site import ROOT, Site, clean_environment, free_port, wait_until_ready
 

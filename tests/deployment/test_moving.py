@@ -10,8 +10,8 @@ from threading import Event
 import pytest
 from django.core.management import CommandError, call_command
 
+from tests.kills import assert_nothing_is_lost, take_part
 from tests.site import running_site
-from tests.web.test_kills import stored_answers, take_part
 
 JOURNEYS = 8
 
@@ -55,13 +55,8 @@ def test_sessions_under_way_go_on_in_postgres_with_the_same_links(postgres):
             server.wait(30)
 
         assert len(under_way) >= JOURNEYS // 2
-        assert stored_answers(moved) == {
-            place: answer for _, given in finished for place, answer in given.items()
-        }
-        stages = moved.participants(slug, "stage", "code")
-        assert {stage for stage, _ in stages} == {"done"}
-        moved.python("manage.py", "verify_log")
-        for _, code in stages[:4]:
-            moved.python("manage.py", "replay_session", code)
+        workers = [worker for taken, _ in finished for worker in taken]
+        acknowledged = {place: label for _, given in finished for place, label in given.items()}
+        assert_nothing_is_lost(moved, slug, workers, acknowledged)
         with pytest.raises(RuntimeError, match=r"is in use: .* have rows\. Name an empty one"):
             moved.python("manage.py", "migrate_to_postgres")

@@ -1,9 +1,12 @@
 """What several web servers share: a cache that may be away, and images that the server in front sends."""
 
+import time
+
 import pytest
 
 from jedi_web import environment
 from jedi_web.caches import SharedCache
+from studies.api.views import JoinThrottle
 from studies.models import Dataset
 from tests.builders import make_study
 from tests.site import free_port
@@ -14,6 +17,7 @@ from tests.worker import Worker
 def cache_that_is_away(settings, monkeypatch):
     monkeypatch.setenv("JEDI_CACHE_URL", f"redis://127.0.0.1:{free_port()}/0")
     settings.CACHES = {"default": environment.cache()}
+    settings.JEDI_SHARES_CACHE = True
 
 
 @pytest.mark.django_db
@@ -28,6 +32,14 @@ def test_without_an_address_every_process_has_its_own_cache(monkeypatch):
     assert "locmem" in environment.cache()["BACKEND"]
     monkeypatch.setenv("JEDI_CACHE_URL", "rediss://:secret@cache.example.org:6380/2")
     assert environment.cache()["BACKEND"].endswith(SharedCache.__name__)
+
+
+def test_machines_that_share_their_counts_count_by_the_clock_that_they_share(settings, monkeypatch):
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    settings.JEDI_SHARES_CACHE = True
+    assert JoinThrottle.timer() == 1e9
+    settings.JEDI_SHARES_CACHE = False
+    assert JoinThrottle.timer() != 1e9
 
 
 @pytest.mark.django_db
