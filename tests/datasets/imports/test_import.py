@@ -25,6 +25,7 @@ from tests.datasets.made_imports import (
     import_by_command,
     label_of,
     made,
+    made_import,
     manifest_files,
     nothing_was_made,
     npz_files,
@@ -243,6 +244,22 @@ def test_bad_images_are_listed_and_left_out_only_if_the_researcher_says_so(
     assert job.state == Import.State.DONE
     assert job.dataset.examples.count() == 2 * PER_CLASS
     assert "round/003.png" in researcher.get(address).content.decode()
+
+
+def test_an_import_that_cannot_write_says_so_and_goes_on_when_it_can(settings, tmp_path):
+    job = made_import(source_folder(tmp_path / "source", npz_files(6)))
+    settings.JEDI_DATA_DIR.mkdir()
+    in_the_way = settings.JEDI_DATA_DIR / "imports"
+    in_the_way.write_text("")
+    services.run(job)
+    job.refresh_from_db()
+    assert job.state == "failed"
+    assert "(Not a directory). Make room on its disk, or make the data folder" in job.problem
+    in_the_way.unlink()
+    services.resume(job)
+    services.run(job)
+    job.refresh_from_db()
+    assert "Each class needs at least 20 images" in job.problem, "it has read them all"
 
 
 def test_a_repaired_image_is_read_anew(tmp_path):
