@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A start should not compile everything anew, whatever the shell says.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run deep research cluster test faults engines lint browser bench audit licences lock clean
+.PHONY: run deep research cluster test faults servers engines lint browser bench audit licences lock clean
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "JEDI Web needs CPython 3.11 or newer. Name one with: make PYTHON=python3.12 ...")'
@@ -67,7 +67,7 @@ test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
 	$(BIN)/pytest -n 2 -m "not faults" tests/browser || $(SECOND_TRY) -m "not faults" tests/browser
 
 # The long proofs that processes may be killed and pages reloaded at any moment, on both databases.
-faults: browser $(VENV)/.installed-dev
+faults: browser servers $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m faults --ignore=tests/browser
 	$(BIN)/pytest -m faults tests/browser
 
@@ -78,6 +78,13 @@ browser:
 	|| { test "$$(id -u)" = 0 && apt-get update -qq; $(INSTALL) chromium-headless-shell fonts-dejavu-core; } \
 	|| command -v chromium || command -v chromium-browser || command -v google-chrome \
 	|| { $(INSTALL) chromium fonts-dejavu-core; } || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
+
+# nginx, and Valkey or Redis, for the test of many machines. They are only installed: the test starts its own.
+servers:
+	@PATH=$$PATH:/usr/sbin; command -v nginx && { command -v valkey-server || command -v redis-server; } || { \
+		export RUNLEVEL=1; test "$$(id -u)" = 0 && apt-get update -qq; \
+		$(INSTALL) nginx-light && { { $(INSTALL) valkey-server; } || { $(INSTALL) redis-server; }; }; \
+	} || { echo "The test of many machines needs nginx and Valkey or Redis. Install them (apt-get install nginx-light redis-server) and run make faults again."; exit 1; }
 
 # The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change.
 engines: $(VENV)/.installed-dev

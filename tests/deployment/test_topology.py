@@ -1,0 +1,216 @@
+"""Many machines: workers notice nothing while web servers and workers die and an upgrade goes round."""
+
+import json
+import random
+import re
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import IncompleteRead
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests.jobs.real import fall_silent
+from tests.kills import Acknowledged, answers_of, stored_answers
+from tests.processes import until
+from tests.site import HttpClient, Reply
+from tests.topology import Topology, running_topology
+from tests.worker import Worker
+
+JOURNEYS = 40
+BOTS = 12
+# Of each of the two servers that are killed, what its threads were just sending.
+MOST_CUT_OFF = 2 * 8
+JOINS_PER_MINUTE = 150
+# Of every reply its own, or of the server that sent it.
+CHANGING = {"Date", "X-Request-ID", "Server", "Connection", "Content-Length"}
+
+
+@dataclass(frozen=True)
+class Page(HttpClient):
+    """Loads the image of every task. It asks again for a reply that was cut off, as the worker's page does without a
+    word; whatever else goes wrong fails the test."""
+
+    images: list[Reply] = field(default_factory=list)
+    cut_off: list[str] = field(default_factory=list)
+
+    def request(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> Reply:
+        try:
+            return super().request(method, path, body, headers)
+        except IncompleteRead:
+            self.cut_off.append(path)
+            return super().request(method, path, body, headers)
+
+    def post(self, path: str, body: Any, content_type: str = "application/json") -> Reply:
+        reply = super().post(path, body, content_type)
+        assert reply.status_code < 300, (path, reply)
+        if image := reply.json().get("task", {}).get("image"):
+            self.images.append(self.get(image["url"]))
+        return reply
+
+
+@dataclass
+class Crowd:
+    """Journeys through the proxy, one after the other in every thread."""
+
+    topology: Topology
+    slug: str
+    over: Event = field(default_factory=Event)
+    workers: list[Worker] = field(default_factory=list)
+    acknowledged: Acknowledged = field(default_factory=dict)
+
+    def take_part(self, number: int) -> None:
+        rng = random.Random(number)
+        while True:
+            person = f"person-{number}-{rng.random()}"
+            worker = Worker(self.slug, Page(self.topology.site.port), PROLIFIC_PID=person)
+            self.workers.append(worker)
+            self.acknowledged.update(answers_of(worker, rng))
+            if self.over.is_set():
+                return
+
+    @property
+    def images(self) -> list[Reply]:
+        return [image for worker in self.workers for image in worker.client.images]
+
+    def go_on(self, count: int = 100) -> None:
+        """Lets them see so many more images."""
+        seen = len(self.images)
+        until(lambda: len(self.images) >= seen + count)
+
+
+@contextmanager
+def crowd(topology: Topology, slug: str) -> Iterator[Crowd]:
+    people = Crowd(topology, slug)
+    with ThreadPoolExecutor(JOURNEYS) as threads:
+        journeys = [threads.submit(people.take_part, number) for number in range(JOURNEYS)]
+        try:
+            yield people
+        finally:
+            people.over.set()
+    for journey in journeys:
+        journey.result()
+
+
+def order_rehearsal(topology: Topology, slug: str) -> None:
+    errand = json.dumps(["rehearse", slug, {"workers": BOTS}]) + "\n"
+    topology.site.conversation("-m", "tests.jobs.errands").communicate(errand)
+
+
+def rehearsal(topology: Topology, *columns: str) -> tuple[Any, ...]:
+    return topology.site.rows(f"SELECT {', '.join(columns)} FROM rehearsal_rehearsal")[0]
+
+
+def lose_a_worker(topology: Topology) -> None:
+    """The one that carries out a rehearsal; the other takes it up."""
+    worker = topology.start_worker()
+    try:
+        until(lambda: rehearsal(topology, "state")[0] == "running")
+    finally:
+        worker.kill()
+        worker.wait()
+    fall_silent(topology.site, "rehearsal_rehearsal")
+
+
+def assert_nothing_was_lost(topology: Topology, people: Crowd) -> None:
+    site = topology.site
+    assert len(people.workers) >= JOURNEYS
+    assert sum(len(worker.client.cut_off) for worker in people.workers) <= MOST_CUT_OFF
+    tokens = {digest for digest, _ in people.acknowledged}
+    stored = {key: answer for key, answer in stored_answers(site).items() if key[0] in tokens}
+    assert stored == people.acknowledged
+    stages = site.participants(people.slug, "stage", "code")
+    assert [stage for stage, _ in stages] == ["done"] * len(people.workers)
+    site.python("manage.py", "verify_log")
+    for _, code in stages[:4]:
+        site.python("manage.py", "replay_session", code)
+
+
+def assert_images_tell_nothing(topology: Topology, people: Crowd) -> None:
+    """All have the same headers and length, and those are what the web server gives when it sends an image itself."""
+    images = people.images
+    assert {image.status_code for image in images} == {200}
+    assert len({len(image.content) for image in images}) == 1
+    assert len({frozenset(steady(image).items()) for image in images}) == 1
+    assert len({image.content for image in images}) > 10
+    worker = Worker(people.slug, Page(topology.site.port))
+    address = worker.go_to("teaching")["image"]["url"]
+    told = topology.replicas[0].site.client().get(address)
+    place = told.headers.pop("X-Accel-Redirect")
+    assert steady(told) == steady(images[0])
+    assert topology.site.client().get(place).status_code == 404
+    assert topology.site.client().get(address.replace("images/", "images/0")).status_code == 404
+
+
+def steady(reply: Reply) -> dict[str, str]:
+    """The headers that do not change; every process writes the parts of a policy in an order of its own."""
+    return {
+        name: " ".join(sorted(re.split("[ ;,]+", value)))
+        for name, value in reply.headers.items()
+        if name not in CHANGING
+    }
+
+
+def assert_static_files_are_sent_by_the_proxy(topology: Topology, people: Crowd) -> None:
+    client = topology.site.client()
+    page = client.get(f"/w/{people.workers[0].token}/").content.decode()
+    for address in re.findall(r'(?:src|href)="(/static/[^"]+)"', page):
+        file = client.get(address, {"Accept-Encoding": "gzip"})
+        assert file.status_code == 200
+        assert "immutable" in file.headers["Cache-Control"]
+        assert topology.replicas[0].site.client().get(address).status_code == 200
+
+
+def assert_one_limit_holds_for_both_servers(topology: Topology, slug: str) -> None:
+    topology.cache.flushall()
+    client = topology.site.client()
+    for _ in range(JOINS_PER_MINUTE):
+        assert client.post(f"/api/studies/{slug}/sessions/", {}).status_code == 201
+    assert client.post(f"/api/studies/{slug}/sessions/", {}).status_code == 429
+
+
+def assert_the_log_keeps_secrets(topology: Topology, people: Crowd) -> None:
+    log = topology.proxy_log.read_text()
+    assert not [worker.token for worker in people.workers if worker.token in log]
+    retried = [line for line in log.splitlines() if re.search(r'"127[^"]*, 127', line)]
+    assert retried, "no request met a dead server: the test has proved nothing"
+    assert {line.split()[4] for line in retried} <= {"200", "201"}
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(1200)
+def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(postgres):
+    url = postgres.create_database("many")
+    with running_topology(url, JEDI_JOIN_RATE=f"{JOINS_PER_MINUTE}/min") as topology:
+        slug, rehearsed = (topology.site.make_study(evaluation_size=10) for _ in range(2))
+        order_rehearsal(topology, rehearsed)
+        first, second = topology.replicas
+        with crowd(topology, slug) as people:
+            lose_a_worker(topology)
+            second_worker = topology.start_worker()
+            first.kill()
+            people.go_on()
+            first.start()
+            people.go_on()
+            second.kill()
+            people.go_on()
+            second.start()
+            topology.upgrade("tests.next_release.settings")
+            people.go_on()
+        until(lambda: rehearsal(topology, "state") == ("done",))
+        second_worker.send_signal(signal.SIGTERM)
+        second_worker.wait(60)
+
+        assert_nothing_was_lost(topology, people)
+        assert sum(rehearsal(topology, "finished", '"left"')) == BOTS
+        assert topology.site.rows("SELECT sum(next_release) FROM studies_participant") == [(0,)]
+        assert_images_tell_nothing(topology, people)
+        assert_static_files_are_sent_by_the_proxy(topology, people)
+        assert_the_log_keeps_secrets(topology, people)
+        assert_one_limit_holds_for_both_servers(topology, slug)
