@@ -9,19 +9,19 @@ answer without waiting to think, and by clients on the same cores. Both keep the
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from http.client import HTTPConnection
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode, urlsplit
 
 from bench.api import CONCURRENCY, MOST_ANSWERS, Times, Worker, in_groups, in_threads, warm_up
+from bench.client import FORM, Connection, OwnCPU, Refused
 from bench.databases import database
 from bench.servers import ROOT, Server, running, running_server
 
@@ -83,72 +83,109 @@ def running_peer(programs: Path, database_url: str) -> Iterator[Server]:
             (folder / path).write_text(text)
         environment = {"OTREE_PRODUCTION": "1", "PATH": f"{programs}:/usr/bin:/bin"}
         if database_url:
-            environment["DATABASE_URL"] = database_url
+            environment["DATABASE_URL"] = with_host_in_query(database_url)
         command = [str(programs / "otree"), "prodserver", "127.0.0.1:{port}"]
         with running(command, environment, ready="/api/otree_version", folder=folder) as server:
             yield server
 
 
+def with_host_in_query(url: str) -> str:
+    """The address of a Postgres on a socket as SQLAlchemy writes it."""
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    return f"postgresql://{user}@{parts.path}?host={unquote(host)}"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What some answers took, all of them together."""
+
+    answers: int
+    elapsed: float
+    server_cpu: float
+    client_cpu: float
+
+    @property
+    def per_second(self) -> float:
+        return self.answers / self.elapsed
+
+    @property
+    def server_ms(self) -> float:
+        return 1000 * self.server_cpu / self.answers
+
+    @property
+    def client_ms(self) -> float:
+        return 1000 * self.client_cpu / self.answers
+
+
+def measured(server: Server, action: Callable[[], tuple[int, float]]) -> Rate:
+    """The action returns how many answers were given in how many seconds."""
+    cpu, own = server.cpu_seconds(), OwnCPU()
+    answers, elapsed = action()
+    return Rate(answers, elapsed, server.cpu_seconds() - cpu, own.seconds())
+
+
 class Form:
     """A participant of the peer: sends a form, follows the redirect, and so on."""
 
-    def __init__(self, port: int, start: str) -> None:
-        self.connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    def __init__(self, address: str, start: str) -> None:
+        self.connection = Connection(address)
         self.page = start
         self.follow()
 
     def follow(self) -> None:
         """Goes wherever the server sends it, until there is a page."""
-        while (place := self.send("GET", self.page)) is not None:
-            self.page = place
+        while place := self.connection.send("GET", self.page)[0].location:
+            self.page = path_of(place)
 
-    def send(self, method: str, path: str, body: str | None = None) -> str | None:
-        """The address of a redirect; None if there is a page."""
-        kind = {"Content-Type": "application/x-www-form-urlencoded"}
-        self.connection.request(method, path, body, kind)
-        reply = self.connection.getresponse()
-        reply.read()
-        if reply.status >= 400:
-            raise SystemExit(f"The peer answered {reply.status} to {method} {path}.")
-        return reply.getheader("location") if reply.status >= 300 else None
+    def answer(self, label: int) -> None:
+        body = urlencode({"label": label, "response_ms": 700.0}).encode()
+        place = self.connection.send("POST", self.page, body, FORM)[0].location
+        if not place:
+            raise Refused(f"{PEER} did not take an answer: it shows the same page again.")
+        self.page = path_of(place)
+        self.follow()
 
     def answer_all(self) -> None:
         for number in range(MOST_ANSWERS):
-            body = urlencode({"label": number % 2, "response_ms": 700.0})
-            self.page = self.send("POST", self.page, body) or self.page
-            self.follow()
+            self.answer(number % 2)
 
 
-def peer_rate(server: Server, participants: int) -> tuple[float, float]:
-    """Answers a second, and CPU milliseconds of each."""
+def peer_rate(server: Server, participants: int) -> Rate:
     start = new_session(server, participants)
-    forms = [Form(server.port, start) for _ in range(participants)]
-    cpu = server.cpu_seconds()
-    elapsed = in_threads([form.answer_all for form in forms])
-    answers = participants * MOST_ANSWERS
-    return answers / elapsed, 1000 * (server.cpu_seconds() - cpu) / answers
+    forms = [Form(server.address, start) for _ in range(participants)]
+
+    def answer_all() -> tuple[int, float]:
+        elapsed = in_threads([form.answer_all for form in forms])
+        return participants * MOST_ANSWERS, elapsed
+
+    return measured(server, answer_all)
 
 
 def new_session(server: Server, participants: int) -> str:
     """The path where participants of a new session begin; each who comes is another one."""
-    body = json.dumps({"session_config_name": "task", "num_participants": participants})
-    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
-    connection.request("POST", "/api/sessions", body, {"Content-Type": "application/json"})
-    place: str = json.load(connection.getresponse())["session_wide_url"]
-    connection.close()
-    return "/join/" + place.rpartition("/join/")[2]
+    body = {"session_config_name": "task", "num_participants": participants}
+    place: str = Connection(server.address).post("/api/sessions", body)["session_wide_url"]
+    return path_of(place)
 
 
-def own_rate(server: Server, participants: int) -> tuple[float, float]:
-    """Answers to teaching and to the test: a second, and CPU milliseconds of each."""
+def path_of(address: str) -> str:
+    """What a browser asks a server for, wherever the server says that it is."""
+    return urlsplit(address)._replace(scheme="", netloc="").geturl()
+
+
+def own_rate(server: Server, participants: int) -> Rate:
+    """Of answers to teaching and to the test."""
     times = Times()
     workers = [Worker(server.address, times) for _ in range(participants)]
     in_groups(workers, participants, lambda worker: worker.while_in("consent", "memory"))
-    cpu = server.cpu_seconds()
     kinds = ("teaching", "evaluation")
-    elapsed = in_groups(workers, participants, lambda worker: worker.while_in(*kinds))
-    answers = sum(len(times.by_kind[kind]) for kind in kinds if kind in times.by_kind)
-    return answers / elapsed, 1000 * (server.cpu_seconds() - cpu) / answers
+
+    def answer_all() -> tuple[int, float]:
+        elapsed = in_groups(workers, participants, lambda worker: worker.while_in(*kinds))
+        return sum(len(times.by_kind.get(kind, ())) for kind in kinds), elapsed
+
+    return measured(server, answer_all)
 
 
 def main() -> None:
@@ -169,14 +206,15 @@ def main() -> None:
         server = stack.enter_context(running_server(url))
         warm_up(server)
         print(f"{'Postgres' if options.postgres else 'SQLite'}; {PEER}\n")
-        print("              answers/s             CPU ms each")
-        print("participants  ours    oTree  ratio  ours  oTree")
+        print("                   answers/s          server CPU ms   client CPU ms")
+        print("participants    ours   oTree  ratio    ours   oTree    ours   oTree")
         for participants in options.participants:
-            theirs, their_cpu = peer_rate(peer, participants)
-            ours, our_cpu = own_rate(server, participants)
+            theirs = peer_rate(peer, participants)
+            ours = own_rate(server, participants)
             print(
-                f"{participants:>12} {ours:>6.1f} {theirs:>8.1f} {ours / theirs:>6.1f} "
-                f"{our_cpu:>5.1f} {their_cpu:>6.1f}",
+                f"{participants:>12} {ours.per_second:>7.1f} {theirs.per_second:>7.1f} "
+                f"{ours.per_second / theirs.per_second:>6.1f} {ours.server_ms:>7.1f} {theirs.server_ms:>7.1f} "
+                f"{ours.client_ms:>7.2f} {theirs.client_ms:>7.2f}",
                 flush=True,
             )
 
