@@ -22,6 +22,7 @@ def test_without_a_postgres_to_move_to_the_command_says_what_to_set():
 
 
 @pytest.mark.faults
+@pytest.mark.timeout(1200)
 def test_sessions_under_way_go_on_in_postgres_with_the_same_links(postgres):
     url = postgres.create_database("moved")
     with running_site() as site:
