@@ -25,8 +25,9 @@ from typing import Any, TypeVar
 import numpy as np
 from PIL import Image
 
-from datasets.checks.shortcuts import ImageCues, check_shortcuts
-from datasets.checks.target import cross_validated_accuracy, neighbour_accuracy
+from datasets.checks.shortcuts import ImageCues, measure_cues
+from datasets.checks.similarity import neighbour_accuracy
+from datasets.checks.target import cross_validated_accuracy
 from datasets.extractors.base import Describer, Description
 from datasets.extractors.parallel import describe_all, described
 from datasets.extractors.registry import EXTRACTORS
@@ -145,7 +146,7 @@ def compare(descriptions: dict[str, Description], labels: np.ndarray, seed: int)
 def check(paths: list[Path], labels: np.ndarray, seed: int) -> None:
     """The shortcut check on the pixels alone."""
     cues = _described("cues", ImageCues(), paths)
-    report, seconds = timed(check_shortcuts, cues, None, labels, seed)
+    report, seconds = timed(measure_cues, cues, None, labels, seed)
     each = ", ".join(f"{found.name} {found.mean:.2f}" for found in report.each)
     together = report.together
     print(

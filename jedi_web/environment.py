@@ -130,7 +130,7 @@ def cache() -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
         raise ImproperlyConfigured(CACHE_REMEDY)
-    return {"BACKEND": "jedi_web.caches.SharedCache", "LOCATION": url, "KEY_PREFIX": "jedi"}
+    return {"BACKEND": "jedi_web.caches.SharedCache", "LOCATION": url, "KEY_PREFIX": "jedi_web"}
 
 
 def location(name: str) -> str:

@@ -1,5 +1,6 @@
 """What must not be in the repository, and what may be installed with it."""
 
+import importlib
 import re
 import subprocess
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from jedi_web.management.commands.licences import licences
 
 ROOT = Path(__file__).resolve().parent.parent
+# Of the view that does nothing: settings and a server of its own.
+NO_COMMANDS = ("__init__", "bare", "bare_gunicorn_conf")
 # How keys of common services, private keys, our own access tokens and passwords in addresses look.
 # Made-up passwords of the examples are let through.
 SECRETS = {
@@ -73,3 +76,10 @@ def test_everything_that_a_server_installs_has_a_licence_that_allows_it():
     listed = list(licences())
     assert {"django", "numpy", "scipy"} <= {name for name, _, _ in listed}
     assert not [row for row in listed if not ALLOWED.search(row[2])]
+
+
+@pytest.mark.parametrize(
+    "name", [path.stem for path in (ROOT / "bench").glob("*.py") if path.stem not in NO_COMMANDS]
+)
+def test_a_benchmark_finds_what_it_measures(name):
+    importlib.import_module(f"bench.{name}")

@@ -1,9 +1,11 @@
 """Real background workers on a deployed site: started, watched, stopped and killed."""
 
+import signal
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 
 from tests.site import ROOT
 
@@ -21,6 +23,8 @@ def start(place, *command):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        # A run in the background of a shell ignores the keyboard, and so would what it starts.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
 
 
