@@ -42,7 +42,8 @@ class Server:
         return sum(cpu_seconds(pid) for pid in self.processes())
 
     def memory_mb(self) -> float:
-        """Pages that are shared count once: the sum of the proportional set sizes."""
+        """What the processes made themselves, shared pages once. Files of libraries are left out: what counts of them
+        depends on which other programs run."""
         return sum(proportional_kb(pid) for pid in self.processes()) / 1024
 
 
@@ -58,7 +59,7 @@ def cpu_seconds(pid: int) -> float:
 
 def proportional_kb(pid: int) -> int:
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        if line.startswith("Pss:"):
+        if line.startswith("Pss_Anon:"):
             return int(line.split()[1])
     return 0
 

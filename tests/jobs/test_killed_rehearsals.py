@@ -29,6 +29,7 @@ def stages(place, slug):
     return [stage for (stage,) in place.participants(slug, "stage")]
 
 
+@pytest.mark.faults
 def test_a_killed_workers_bots_are_replaced_and_each_ends_once(workplace, ask, study):
     pk = ask("rehearse", study, {"workers": 12})
     worker = start_worker(workplace)
@@ -75,9 +76,8 @@ def test_a_rehearsal_that_was_lost_while_waiting_is_carried_out(workplace, ask, 
     assert row(workplace, waiting, "state", "attempts") == ("done", 1), "it only waited its turn"
 
 
-@pytest.mark.parametrize(
-    "workplace", [pytest.param("sqlite", marks=pytest.mark.faults), "postgres"], indirect=True
-)
+@pytest.mark.faults
+@pytest.mark.parametrize("workplace", ["sqlite", "postgres"], indirect=True)
 def test_a_worker_that_wakes_up_after_it_was_taken_over_stops_quietly(workplace, ask, study):
     # At a human pace the worker mostly sleeps, and holds no lock when it is stopped.
     pk = ask("rehearse", study, {"workers": 2, "is_paced": True})
