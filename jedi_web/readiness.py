@@ -50,7 +50,7 @@ def disk() -> str:
 
 
 def has_whole_images(dataset: Dataset) -> bool:
-    """Images that were whole are looked at again after a while: 10,000 take 0.2 seconds, and anybody may ask."""
+    """Images that were whole are looked at again after a while only: there may be thousands, and anybody may ask."""
     now = time.monotonic()
     if now < _looked_at.get(dataset.key, -TRUSTED_SECONDS) + TRUSTED_SECONDS:
         return True
