@@ -1,5 +1,7 @@
 """Module 3: images without feedback, and what came of the teaching."""
 
+from functools import lru_cache
+
 import numpy as np
 from django.db.models import Count
 from django.utils import timezone
@@ -7,7 +9,7 @@ from django.utils import timezone
 from studies import rows, sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture, image_address
-from studies.models import Example, Participant, Study
+from studies.models import Dataset, Example, Participant, Study
 from studies.seeds import generator
 from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
 from studies.summary import TYPICAL_ACCURACY, counted, evaluation_seconds
@@ -187,14 +189,22 @@ def draw_images(participant: Participant) -> list[int]:
     """The evaluation images of one worker: equally many of each class, in a different order for each."""
     study = participant.study_as_joined
     rng = generator(participant, "evaluation", 0)
-    classes = len(study.dataset.class_names)
-    each = study.evaluation_size // classes
-    images = study.dataset.examples.filter(split=Example.Split.EVALUATION).order_by("pk")
-    drawn: list[int] = []
-    for label in range(classes):
-        rows = images.filter(label=label)
-        drawn.extend(rng.choice(list(rows.values_list("pk", flat=True)), size=each, replace=False))
-    return [int(example) for example in rng.permutation(drawn)]
+    by_class = images_by_class(study.dataset.pk, study.dataset.key)
+    each = study.evaluation_size // len(by_class)
+    drawn = [rng.choice(images, size=each, replace=False) for images in by_class]
+    return [int(example) for example in rng.permutation(np.concatenate(drawn))]
+
+
+@lru_cache(maxsize=64)
+def images_by_class(dataset_id: int, key: str) -> list[list[int]]:
+    """The evaluation images of each class, class 0 first. They never change; the key is here because a data set may be
+    made again under the same number."""
+    dataset = Dataset.objects.get(pk=dataset_id, key=key)
+    images = dataset.examples.filter(split=Example.Split.EVALUATION).order_by("pk")
+    found: list[list[int]] = [[] for _ in dataset.class_names]
+    for example, label in images.values_list("pk", "label"):
+        found[label].append(example)
+    return found
 
 
 def with_checks(participant: Participant, drawn: list[int]) -> Items:

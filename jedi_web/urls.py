@@ -18,15 +18,16 @@ set_password = auth.PasswordResetConfirmView.as_view(
 
 handler500 = "studies.views.server_error"
 
+# Those of workers first: they are asked for most.
 urlpatterns = [
+    path("", include("studies.urls")),
+    path("", include("memorytest.urls")),
     path("admin/first-password/<uidb64>/<token>/", set_password, name="first_password"),
     path("admin/docs/", include("desk.documentation.urls")),
     path("admin/", admin.site.urls),
     path("readyz", ready, name="ready"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/v1/", include("desk.api.urls")),
-    path("", include("memorytest.urls")),
-    path("", include("studies.urls")),
 ]
 if settings.JEDI_METRICS_TOKEN:
     urlpatterns += [path("metrics", include("jedi_web.metrics.urls"))]

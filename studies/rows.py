@@ -1,4 +1,4 @@
-"""Writing the rows of a step: a statement is built once for a model and its columns, and kept.
+"""Writing and reading the rows of a step: a statement is built once for a model and its columns, and kept.
 
 Building a statement costs more than running it. The values pass through the fields of the model, as they do when it is
 saved, and the database's rules hold; signals of the models are not sent.
@@ -6,12 +6,68 @@ saved, and the database's rules hold; signals of the models are not sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, connection, models
 from django.db.models import Field, Model
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+Converter = Callable[[Any], Any]
+
+# What these fields keep is what they are given, if it is one of the types below.
+PLAIN_FIELDS = (
+    models.BooleanField, models.CharField, models.FloatField, models.ForeignKey, models.IntegerField,
+)  # fmt: skip
+PLAIN_TYPES = frozenset({bool, float, int, str, type(None)})
+
+
+def read(
+    model: type[AnyModel], names: tuple[str, ...], statement: str, values: Sequence[Any]
+) -> list[tuple[AnyModel, tuple[Any, ...]]]:
+    """The rows that a statement selects: each as an object with the fields of these names, which come first and in the
+    order in which the model has them, and what else there is in it. Other fields are read if somebody asks."""
+    converters, width, database = _from_database(model, names), len(names), connection.alias
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        found = cursor.fetchall()
+    return [
+        (model.from_db(database, names, _converted(converters, row[:width])), row[width:])
+        for row in found
+    ]
+
+
+def _converted(converters: Sequence[Converter | None], values: Sequence[Any]) -> list[Any]:
+    return [
+        value if value is None or convert is None else convert(value)
+        for convert, value in zip(converters, values, strict=True)
+    ]
+
+
+@lru_cache
+def _from_database(model: type[Model], names: tuple[str, ...]) -> tuple[Converter | None, ...]:
+    """What turns a column's value into the field's, of those that differ in one of the databases."""
+    fields = [field for field in model._meta.concrete_fields if field.attname in names]
+    if tuple(field.attname for field in fields) != names:
+        raise ValueError(f"The columns of {model.__name__} come in another order: {fields}.")
+    return tuple(
+        next((convert for kind, convert in FROM_DATABASE.items() if isinstance(field, kind)), None)
+        for field in fields
+    )
+
+
+def _moment(value: datetime) -> datetime:
+    """SQLite knows no time zones; what it keeps is UTC."""
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+FROM_DATABASE: dict[type[Field[Any, Any]], Converter] = {
+    models.DateTimeField: _moment,
+    models.JSONField: json.loads,
+}
 
 
 def insert(row: Model) -> None:
@@ -51,8 +107,10 @@ def _new_values(row: Model) -> list[Any]:
 
 
 def _prepared(field: Field[Any, Any], value: Any) -> Any:
-    """A value as the database takes it; of a task that waits for its answer most columns are empty."""
-    return None if value is None else field.get_db_prep_save(value, connection)
+    """A value as the database takes it."""
+    if type(value) in PLAIN_TYPES and (value is None or isinstance(field, PLAIN_FIELDS)):
+        return value
+    return field.get_db_prep_save(value, connection)
 
 
 @lru_cache
@@ -75,5 +133,6 @@ def _update(model: type[Model], changed: tuple[str, ...], where: tuple[str, ...]
     return f'UPDATE "{model._meta.db_table}" SET {values} WHERE {condition}'  # noqa: S608
 
 
+@lru_cache
 def _field(model: type[Model], name: str) -> Any:
     return model._meta.get_field(name)

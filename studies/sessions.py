@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.http import Http404
 
-from . import errors
+from . import errors, rows
 from .classes import PEOPLE
 from .keys import digest_of
 from .models import Dataset, Example, LabelTask, Participant, Study, StudyVersion
@@ -24,18 +24,25 @@ MOST_VERSIONS = 256
 MOST_SESSIONS = 4096
 MOST_EXAMPLES = 10_000
 
-# Of the study only what no version has: the rest comes with the version. Other columns are read if somebody asks.
-SESSION = """
-SELECT p.id, p.study_id, p.version_id, p.purpose, p.code, p.seed, p.stage, p.position, p.chain_head,
-    p.last_seen_at, p.beta, p.arm, p.teaching_steps, v.hash AS version_hash,
-    s.title AS study_title, s.session_hours AS study_hours
+# What a step needs of a participant, and of the study what no version has: the rest comes with the version.
+PARTICIPANT = (
+    "id", "study_id", "version_id", "purpose", "code", "seed", "stage", "position", "chain_head", "last_seen_at",
+    "beta", "arm", "teaching_steps",
+)  # fmt: skip
+SESSION = f"""
+SELECT {", ".join(f"p.{name}" for name in PARTICIPANT)}, v.hash, s.title, s.session_hours
 FROM studies_participant p
 JOIN studies_study s ON s.id = p.study_id
 JOIN studies_studyversion v ON v.id = p.version_id
-"""
+"""  # noqa: S608 - the names are ours
 TASKS = """
 SELECT {columns} FROM {table} WHERE participant_id = %s AND position BETWEEN %s AND %s ORDER BY position
 """
+EXAMPLE = ("id", "dataset_id", "split", "pool_index", "label", "key")
+EXAMPLES = f"""
+SELECT {", ".join(EXAMPLE)} FROM studies_example
+WHERE id = %s AND dataset_id = (SELECT id FROM studies_dataset WHERE key = %s)
+"""  # noqa: S608 - the names are ours
 IMAGES = """
 SELECT e.key FROM {table} t JOIN studies_example e ON e.id = t.example_id
 WHERE t.participant_id = %s AND t.position <= %s ORDER BY t.position DESC
@@ -76,14 +83,15 @@ def tasks(
     model: type[AnyLabelTask], participant: Participant, first: int, last: int
 ) -> list[AnyLabelTask]:
     """The participant's tasks from one position to another, each with its example; there is at least one."""
-    sql = TASKS.format(columns=", ".join(model.NEEDED_BY_EVERY_STEP), table=model._meta.db_table)
-    rows = list(model._default_manager.raw(sql, [participant.pk, first, last]))
-    if not rows:
+    names = model.NEEDED_BY_EVERY_STEP
+    statement = TASKS.format(columns=", ".join(names), table=model._meta.db_table)
+    found = [row for row, _ in rows.read(model, names, statement, [participant.pk, first, last])]
+    if not found:
         raise model.DoesNotExist
-    for row in rows:
+    for row in found:
         row.participant = participant
         row.example = example(participant.study_as_joined.dataset, row.example_id)
-    return rows
+    return found
 
 
 def image_keys(model: type[LabelTask], participant: Participant, last: int) -> Iterator[str]:
@@ -101,35 +109,37 @@ def example(dataset: Dataset, example_id: int) -> Example:
 
 @lru_cache(maxsize=MOST_EXAMPLES)
 def _example(example_id: int, key: str) -> Example:
-    return Example.objects.get(pk=example_id, dataset__key=key)
+    for found, _ in rows.read(Example, EXAMPLE, EXAMPLES, [example_id, key]):
+        return found
+    raise Example.DoesNotExist
 
 
 def _read(where: str, value: Any, token: str) -> Participant | None:
-    for participant in Participant.objects.raw(SESSION + where, [value]):
+    for participant, (version_hash, title, hours) in rows.read(
+        Participant, PARTICIPANT, SESSION + where, [value]
+    ):
         participant.token = token
-        return _with_study(participant)
+        bare, frozen, dataset = _frozen(participant.version_id, version_hash)
+        participant.study, participant.study_as_joined = copy.copy(bare), copy.copy(frozen)
+        for study in (participant.study, participant.study_as_joined):
+            study.title, study.session_hours = title, hours
+        participant.study_as_joined.dataset = _dataset(participant, dataset)
+        return participant
     return None
 
 
-def _with_study(participant: Any) -> Participant:
-    study, settings = _frozen(participant.version_id, participant.version_hash)
-    participant.study = live = copy.copy(study)
-    live.title, live.session_hours = participant.study_title, participant.study_hours
-    participant.study_as_joined = joined = copy.copy(live)
-    for name, value in settings.items():
-        setattr(joined, name, value)
-    joined.dataset = _dataset(participant, settings["dataset"])
-    return participant  # type: ignore[no-any-return]
-
-
 @lru_cache(maxsize=MOST_VERSIONS)
-def _frozen(version_id: int, digest: str) -> tuple[Study, dict[str, Any]]:
-    """A study without any of its columns, and what a version of it says, which never changes. The hash is here
-    because a version of another database may have the same number."""
+def _frozen(version_id: int, digest: str) -> tuple[Study, Study, Dataset]:
+    """A study without any of its columns, the same with what a version of it says, which never changes, and the data
+    set of the version. The hash is here because a version of another database may have the same number."""
     version = StudyVersion.objects.get(pk=version_id, hash=digest)
     settings = Study.settings_of(version)
     dataset = Dataset.objects.defer("insight").get(key=settings["dataset"]["key"])
-    return Study.objects.only("pk").get(pk=version.study_id), settings | {"dataset": dataset}
+    bare = Study.objects.only("pk").get(pk=version.study_id)
+    frozen = copy.copy(bare)
+    for name, value in (settings | {"dataset": dataset}).items():
+        setattr(frozen, name, value)
+    return bare, frozen, dataset
 
 
 def _dataset(participant: Participant, known: Dataset) -> Dataset:

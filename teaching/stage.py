@@ -172,8 +172,7 @@ def feedback(
 
 
 def verdicts_up_to(participant: Participant, step: TeachingStep) -> Verdicts:
-    earlier = TeachingStep.objects.of(participant).filter(position__lte=step.position)
-    return list(earlier.values_list("is_correct", flat=True))
+    return [is_correct for _, is_correct in pools.answered_before(participant, step.position + 1)]
 
 
 def score(verdicts: Verdicts) -> Json:

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
+from django.db.models import Model
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import rows
-from studies.models import LabelTask, Task
+from studies.models import Example, LabelTask, Participant, Task
 from teaching.models import TeachingStep
 from tests.builders import make_study
 from tests.worker import Worker
@@ -84,3 +85,39 @@ def test_the_rules_of_the_database_hold(worker: Worker) -> None:
     row.pk = None
     with pytest.raises(IntegrityError), transaction.atomic():
         rows.insert(row)
+
+
+@pytest.mark.parametrize("model", [*TASKS, Participant, Example])
+def test_what_is_read_is_what_the_models_read(worker: Worker, model: type[Model]) -> None:
+    fields = model._meta.concrete_fields
+    names = tuple(field.attname for field in fields)
+    columns = ", ".join(f'"{field.column}"' for field in fields)
+    statement = f'SELECT {columns}, 7 FROM "{model._meta.db_table}" ORDER BY id'
+    found = rows.read(model, names, statement, [])
+    expected = list(model._default_manager.order_by("pk"))
+    assert expected
+    assert [rest for _, rest in found] == [(7,)] * len(expected)
+    for (row, _), saved in zip(found, expected, strict=True):
+        assert vars(row) | {"_state": None} == vars(saved) | {"_state": None}
+        assert not row._state.adding
+
+
+def test_columns_that_are_not_read_are_read_when_asked_for(worker: Worker) -> None:
+    statement = "SELECT id, step FROM teaching_teachingstep WHERE participant_id = %s"
+    found = rows.read(TeachingStep, ("id", "step"), statement, [worker.participant.pk])
+    row, rest = found[0]
+    assert rest == ()
+    assert row.get_deferred_fields() >= {"position", "probabilities"}
+    assert row.probabilities == TeachingStep.objects.get(pk=row.pk).probabilities
+
+
+def test_columns_in_another_order_than_the_model_s_are_refused() -> None:
+    with pytest.raises(ValueError, match="another order"):
+        rows.read(TeachingStep, ("step", "id"), "SELECT step, id FROM teaching_teachingstep", [])
+
+
+def test_a_document_that_is_a_text_stays_one(worker: Worker) -> None:
+    row = TeachingStep.objects.filter(participant=worker.participant).latest("position")
+    row.probabilities = "a text"
+    rows.save(row, ["probabilities"])
+    assert TeachingStep.objects.get(pk=row.pk).probabilities == "a text"
