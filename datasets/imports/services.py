@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,9 +120,10 @@ def discard(job: Import) -> None:
     """Removes an import and its files; the data set that it made stays."""
     if job.is_at_work:
         raise WrongState(f"{job.name} is being worked on. Cancel the import first.")
-    shutil.rmtree(job.folder, ignore_errors=True)
-    _remove_unfinished(job.run)
+    folders = [job.folder, *_unfinished(job.run)]
     job.delete()
+    # Once that stands: nothing would bring the files back if it were undone.
+    transaction.on_commit(partial(_remove, folders))
 
 
 def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
@@ -130,7 +131,7 @@ def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
     before = job.run
     if not job.claim():
         return
-    _remove_unfinished(before)
+    _remove(_unfinished(before))
     # The libraries of features are loaded here, in the worker, and never in a web process.
     from .watch import Watch
 
@@ -174,10 +175,15 @@ def _work(job: Import, watch: Watch) -> None:
         )
 
 
-def _remove_unfinished(run: str) -> None:
-    """What a worker that was killed at the last step left of its data set."""
-    if run and not Dataset.objects.filter(key=run).exists():
-        shutil.rmtree(Dataset(key=run).folder, ignore_errors=True)
+def _unfinished(run: str) -> list[Path]:
+    """The folder that a worker which was killed at the last step left of its data set, if any."""
+    is_left = run and not Dataset.objects.filter(key=run).exists()
+    return [Dataset(key=run).folder] if is_left else []
+
+
+def _remove(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _succeed(job: Import, dataset: Dataset) -> None:

@@ -173,9 +173,12 @@ def test_a_data_set_that_a_study_uses_is_not_deleted(researcher):
     assert all(dataset.image_path(row).exists() for row in dataset.examples.all())
 
 
-def test_an_unused_data_set_is_deleted_with_rows_and_files(researcher):
+def test_an_unused_data_set_is_deleted_with_rows_and_files(
+    researcher, django_capture_on_commit_callbacks
+):
     kept, removed = make_dataset(), make_dataset()
-    assert researcher.post(page_of(removed, "delete"), {"post": "yes"}).status_code == 302
+    with django_capture_on_commit_callbacks(execute=True):
+        assert researcher.post(page_of(removed, "delete"), {"post": "yes"}).status_code == 302
     assert list(Dataset.objects.all()) == [kept]
     assert not Example.objects.exclude(dataset=kept).exists()
     assert folders_of("datasets") == {kept.key}

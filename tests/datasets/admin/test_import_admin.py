@@ -254,12 +254,15 @@ def test_an_import_that_is_not_there_is_not_found(researcher):
     assert researcher.post(reverse("admin:import_order", args=[99, "cancel"])).status_code == 404
 
 
-def test_an_import_is_removed_unless_it_is_worked_on(pages, job, researcher):
+def test_an_import_is_removed_unless_it_is_worked_on(
+    pages, job, researcher, django_capture_on_commit_callbacks
+):
     assert job.claim()
     assert researcher.post(pages["delete"], {"post": "yes"}).status_code == 403
     Import.objects.update(state=Import.State.CANCELLED)
     job.folder.mkdir(parents=True)
-    assert researcher.post(pages["delete"], {"post": "yes"}).status_code == 302
+    with django_capture_on_commit_callbacks(execute=True):
+        assert researcher.post(pages["delete"], {"post": "yes"}).status_code == 302
     assert not Import.objects.exists()
     assert folders_of("imports") == set()
 

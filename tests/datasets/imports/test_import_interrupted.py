@@ -286,14 +286,16 @@ def test_a_heartbeat_keeps_an_import_while_a_step_says_nothing(source):
     assert not Import.objects.get().is_orphaned
 
 
-def test_removing_an_import_keeps_its_data_set(source):
+def test_removing_an_import_keeps_its_data_set(source, django_capture_on_commit_callbacks):
     with_folder = made_import(source, extractor="")
     ran(with_folder)
     assert folders_of("imports") == {with_folder.key}
-    services.discard(with_folder)
+    with django_capture_on_commit_callbacks(execute=True):
+        services.discard(with_folder)
     assert folders_of("imports") == set()
     done = ran(made_import(source))
-    services.discard(done)
+    with django_capture_on_commit_callbacks(execute=True):
+        services.discard(done)
     assert not Import.objects.exists()
     assert Dataset.objects.get().examples.count() == len(picture_files())
     assert folders_of("datasets") == {Dataset.objects.get().key}
