@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from datetime import timedelta
-from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 from django.db import models, transaction
@@ -93,8 +92,15 @@ class Job(models.Model):
         return self.state == RUNNING and not self.is_silent
 
     def enqueue(self) -> None:
-        """Puts the job into the worker's queue, once the transaction that made it stands."""
-        transaction.on_commit(partial(self.task().enqueue, self.pk))
+        """Puts the job into the worker's queue, once the transaction that made it stands.
+
+        The row is the truth: if the queue cannot be written then, recovery does it later. Whoever was told of a failure
+        instead would order the same again.
+        """
+        transaction.on_commit(self._queue, robust=True)
+
+    def _queue(self) -> None:
+        self.task().enqueue(self.pk)
 
     def claim(self) -> bool:
         """Makes the job this worker's, unless another one has it."""

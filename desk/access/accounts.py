@@ -4,9 +4,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.actions import delete_selected
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -16,6 +18,8 @@ from django.views.decorators.http import require_POST
 from .roles import RESEARCHERS, password_link
 
 admin.site.unregister(User)
+# Django logs what it is about to delete, and deletes it, each for itself.
+admin.site.add_action(transaction.atomic(delete_selected), "delete_selected")
 
 
 class NewAccountForm(forms.ModelForm):
@@ -73,6 +77,11 @@ class AccountAdmin(UserAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(require_POST(self.new_link))
         return [path("<int:pk>/link/", view, name="account_link"), *super().get_urls()]
+
+    @transaction.atomic
+    def user_change_password(self, *args: Any, **options: Any) -> HttpResponse:
+        """Django sets the password and logs that it did, each for itself."""
+        return super().user_change_password(*args, **options)
 
     def new_link(self, request: HttpRequest, pk: int) -> HttpResponse:
         """For somebody who has forgotten the password: the old one works until the link is used."""

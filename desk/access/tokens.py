@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
@@ -89,8 +90,9 @@ class AccessTokenAdmin(VisibleRows):
 
     def revoke(self, request: HttpRequest, pk: int) -> HttpResponse:
         token = get_object_or_404(AccessToken.objects.visible_to(request.user), pk=pk)
-        token.revoke()
-        self.note(request, f"Revoked the access token {token.name}.")
+        with transaction.atomic():
+            token.revoke()
+            self.note(request, f"Revoked the access token {token.name}.")
         messages.success(request, f"“{token.name}” was revoked and no longer works.")
         return HttpResponseRedirect(reverse("admin:desk_accesstoken_changelist"))
 

@@ -13,9 +13,7 @@ from analysis.charts.words import UNKNOWN
 from desk.base.cells import minute, participant_link, second
 from desk.base.pages import Page, address, study_page
 from desk.models import WebhookDelivery
-from studies import audit
-from studies.keys import new_token
-from studies.models import AuditEntry, Study
+from studies.models import Study
 
 from . import outbound, webhooks
 
@@ -91,15 +89,13 @@ def set_webhook(request: HttpRequest, study: Study) -> HttpResponse:
     if not form.is_valid():
         return _page(request, study, form)
     url = form.cleaned_data["webhook_url"]
-    Study.objects.filter(pk=study.pk).update(webhook_url=url)
-    _note(request, study, f"Set the webhook to {url}." if url else "Removed the webhook.")
+    webhooks.set_address(study, url, request.user)
     messages.success(request, "The webhook was set." if url else "The webhook was removed.")
     return redirect(address(study, "connections"))
 
 
 def renew_secret(request: HttpRequest, study: Study) -> HttpResponse:
-    Study.objects.filter(pk=study.pk).update(webhook_secret=new_token())
-    _note(request, study, "Created a new secret for the webhook.")
+    webhooks.renew_secret(study, request.user)
     messages.success(request, "From now on, deliveries are signed with the new secret.")
     return redirect(address(study, "connections"))
 
@@ -111,11 +107,6 @@ def test_webhook(request: HttpRequest, study: Study) -> HttpResponse:
     else:
         messages.error(request, "Set an address first.")
     return redirect(address(study, "connections"))
-
-
-def _note(request: HttpRequest, study: Study, detail: str) -> None:
-    """Sending results to another server is a way of sharing them."""
-    audit.record(AuditEntry.Action.SHARE, detail, study=study, actor=request.user)
 
 
 PAGES = (

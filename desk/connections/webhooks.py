@@ -7,7 +7,6 @@ import hmac
 import json
 import time
 from datetime import timedelta
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -16,7 +15,9 @@ from django.utils import timezone
 from desk.models import WebhookDelivery
 from jobs.models import LEASE, claim
 from jobs.recovery import is_queued
-from studies.models import Participant, Study
+from studies import audit
+from studies.keys import new_token
+from studies.models import AuditEntry, Participant, Study
 
 from . import outbound
 
@@ -31,6 +32,23 @@ WAITS = (
     timedelta(hours=17),
 )
 MOST_TRIES = len(WAITS) + 1
+
+
+@transaction.atomic
+def set_address(study: Study, url: str, actor: Any) -> None:
+    Study.objects.filter(pk=study.pk).update(webhook_url=url)
+    _note(study, f"Set the webhook to {url}." if url else "Removed the webhook.", actor)
+
+
+@transaction.atomic
+def renew_secret(study: Study, actor: Any) -> None:
+    Study.objects.filter(pk=study.pk).update(webhook_secret=new_token())
+    _note(study, "Created a new secret for the webhook.", actor)
+
+
+def _note(study: Study, detail: str, actor: Any) -> None:
+    """Sending results to another server is a way of sharing them."""
+    audit.record(AuditEntry.Action.SHARE, detail, study=study, actor=actor)
 
 
 def announce_finished(participant: Participant, **options: Any) -> None:
@@ -81,7 +99,11 @@ def _announce(
 def _enqueue(delivery: WebhookDelivery) -> None:
     from desk.tasks import deliver_webhook
 
-    transaction.on_commit(partial(deliver_webhook.enqueue, delivery.pk, delivery.tries))
+    def queue() -> None:
+        deliver_webhook.enqueue(delivery.pk, delivery.tries)
+
+    # If it cannot be queued now, it is due after a lease, like one that a dead worker left.
+    transaction.on_commit(queue, robust=True)
 
 
 def enqueue_due(**options: Any) -> None:

@@ -4,85 +4,27 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection, transaction
 from django.http import Http404
-from django.test import Client, RequestFactory
+from django.test import RequestFactory
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from desk.models import AccessToken
-from memorytest.models import MemoryRound
 from studies import chain
 from studies.keys import digest_of
 from studies.models import Dataset, Participant, Study
-from tests.builders import SHORT, database_snapshot, make_dataset, make_study
+from tests.breakdown import Ask, through_all_failures, unbroken
+from tests.builders import SHORT, make_dataset, make_study
 from tests.people import make_researcher
 from tests.site import ROOT
+from tests.web import test_failing_admin
 from tests.worker import Worker
-
-# The error itself is noted for the monitor, and that a token was used, with its token: both are meant to stay.
-NOTED = ("studies_sessionevent", "desk_accesstoken")
-# Whoever undoes a transaction cannot be stopped by its statements: a database that fails does the same by itself.
-UNDOING = ("SAVEPOINT", "ROLLBACK")
-MOST = 120
-
-Ask = Callable[[], Any]
-
-
-class Breakdown:
-    """Lets one statement fail, by its number, as a database does that has just gone away."""
-
-    def __init__(self, number: int) -> None:
-        self.left = number
-        self.failed = ""
-
-    def __call__(self, execute: Any, sql: str, *rest: Any) -> Any:
-        if sql.startswith(UNDOING):
-            return execute(sql, *rest)
-        self.left -= 1
-        if self.left == 0:
-            self.failed = sql
-            raise OperationalError("the database has gone away")
-        return execute(sql, *rest)
-
-
-@contextmanager
-def failing(number: int) -> Iterator[Breakdown]:
-    breakdown = Breakdown(number)
-    with connection.execute_wrapper(breakdown):
-        yield breakdown
-
-
-def rows() -> Any:
-    # How often a display was asked for is counted, as it should be.
-    MemoryRound.objects.filter(exposures__gt=1).update(exposures=1)
-    return database_snapshot(but=NOTED)
-
-
-def through_all_failures(ask: Ask) -> tuple[Any, list[str]]:
-    """Asks again and again, each time with a later statement failing: the first reply without a failure, and what
-    failed before it. If a failure comes too late to undo anything, all of it is done: nothing changes from then on."""
-    broken: list[str] = []
-    states = [rows()]
-    for number in range(1, MOST):
-        with failing(number) as breakdown:
-            reply = ask()
-        # A deployed server has no transaction around a request; the tests' own goes on.
-        transaction.set_rollback(False)
-        if (now := rows()) != states[-1]:
-            states.append(now)
-        assert len(states) <= 2, f"half done: {breakdown.failed}"
-        if not breakdown.failed:
-            return reply, broken
-        broken.append(breakdown.failed)
-        assert reply.status_code >= 500, breakdown.failed
-    raise AssertionError(f"It still fails after {MOST} statements.")
 
 
 @pytest.fixture
@@ -118,7 +60,7 @@ def exposure(worker: Worker, position: int) -> Any:
 
 
 def test_whatever_statement_fails_nothing_is_half_done_and_the_repeat_succeeds(study):
-    client = Client(raise_request_exception=False)
+    client = unbroken()
     address = f"/api/studies/{study.slug}/sessions/"
     joined, broken = through_all_failures(
         lambda: client.post(address, {"PROLIFIC_PID": "p"}, content_type="application/json")
@@ -152,15 +94,11 @@ def test_whatever_statement_fails_nothing_is_half_done_and_the_repeat_succeeds(s
 @pytest.mark.parametrize("keeps", ["delete", "keep"])
 def test_a_withdrawal_that_fails_anywhere_leaves_the_session_as_it_is(study, keeps):
     Study.objects.update(on_withdrawal=keeps)
-    worker = Worker(Study.objects.get(), Client(raise_request_exception=False))
+    worker = Worker(Study.objects.get(), unbroken())
     worker.go_to("teaching")
     reply, broken = through_all_failures(lambda: worker.post("withdrawal", {}))
     assert reply.json()["task"]["outcome"] == "withdrawn"
     assert len(broken) > 5
-
-
-def unbroken() -> Client:
-    return Client(raise_request_exception=False)
 
 
 def joining_by_the_page(study: Study) -> Ask:
@@ -261,8 +199,9 @@ def takes_posts(pattern: URLPattern) -> bool:
 @pytest.mark.faults
 def test_all_of_this_holds_on_postgres(postgres):
     url = postgres.create_database("statements")
+    files = [__file__, test_failing_admin.__file__]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-m", "not faults", "--nomigrations", __file__],
+        [sys.executable, "-m", "pytest", "-q", "-m", "not faults", "--nomigrations", *files],
         cwd=ROOT,
         env=os.environ | {"TEST_DATABASE_URL": url},
         capture_output=True,
