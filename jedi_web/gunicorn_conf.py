@@ -1,7 +1,6 @@
 """gunicorn's configuration: two processes of four threads, one BLAS thread each."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -25,7 +24,7 @@ preload_app = True
 
 processes.make_folder(worker_tmp_dir)
 
-_background: list[subprocess.Popen[bytes]] = []
+_background: list[supervision.SupervisedWorker] = []
 _held: list[IO[str]] = []
 
 
@@ -44,7 +43,7 @@ def on_starting(server: Any) -> None:
 def when_ready(server: Any) -> None:
     """On one machine, a background worker runs as long as the web server does."""
     if os.environ.get("JEDI_EMBEDDED_WORKER") == "1":
-        _background.append(supervision.start())
+        _background.append(supervision.SupervisedWorker())
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -59,6 +58,6 @@ def post_worker_init(worker: Any) -> None:
 
 
 def on_exit(server: Any) -> None:
-    for process in _background:
-        process.terminate()
+    for worker in _background:
+        worker.terminate()
     processes.remove_folder()

@@ -2,7 +2,8 @@
 
 A process of its own between the two, `python -m jobs.supervision PID`. The web server forks, and reaps every child
 that it has, so neither our threads nor our waiting belongs there. It loads no Django: there is little that could
-make it fail.
+make it fail. Should it be killed all the same, its worker ends, and the web server, which an alarm reminds to look
+after it, starts another.
 """
 
 from __future__ import annotations
@@ -20,20 +21,41 @@ logger = logging.getLogger(__name__)
 
 # Tells the worker who its parent is, which it could not find out if that died first.
 PARENT_VARIABLE = "JEDI_SUPERVISOR_PID"
+AGAIN = "--again"
 WORKER = (sys.executable, "manage.py", "work", "--while-parent-lives")
 # A worker that dies at once would keep a core busy with its starts.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # A worker that has lived so long did not die of its start.
 HEALTHY_SECONDS = 60.0
 POLL_SECONDS = 0.25
+# How often the server looks after the supervisor.
+LOOK_SECONDS = 2.0
 # The first request to end lets an idle worker go, the second interrupts one at work.
 PATIENCE_SECONDS = (2.0, 4.0)
 
 
-def start() -> subprocess.Popen[bytes]:
-    """Starts a supervised worker, which ends with the calling process."""
-    command = [sys.executable, "-m", "jobs.supervision", str(os.getpid())]
-    return subprocess.Popen(command)  # noqa: S603 - our own command
+class SupervisedWorker:
+    """A worker for the calling process, which it ends with. To be made in the main thread: only that gets signals."""
+
+    def __init__(self) -> None:
+        self.server = os.getpid()
+        self.supervisor = self.start()
+        signal.signal(signal.SIGALRM, self.look)
+        signal.setitimer(signal.ITIMER_REAL, LOOK_SECONDS, LOOK_SECONDS)
+
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "jobs.supervision", str(self.server), *options]
+        return subprocess.Popen(command)  # noqa: S603 - our own command
+
+    def look(self, *signal_and_frame: object) -> None:
+        """Starts another supervisor when this one is gone. It interrupts the server anywhere, so the new one does the
+        logging. The server's forks inherit the handler, though not the alarm."""
+        if os.getpid() == self.server and self.supervisor.poll() is not None:
+            self.supervisor = self.start(AGAIN)
+
+    def terminate(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self.supervisor.terminate()
 
 
 class Supervisor:
@@ -87,6 +109,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 def main() -> None:
     logging.basicConfig(format="%(message)s")
+    if AGAIN in sys.argv:
+        logger.warning("The supervisor of the background worker was gone; this is another one.")
     os.environ[PARENT_VARIABLE] = str(os.getpid())
     supervisor = Supervisor(WORKER, parent=int(sys.argv[1]))
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):

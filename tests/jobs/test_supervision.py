@@ -9,7 +9,7 @@ import pytest
 
 from jobs import supervision
 from jobs.supervision import Supervisor
-from tests.processes import find_child, is_alive, until
+from tests.processes import children_of, find_child, is_alive, until
 from tests.site import ROOT, running_site
 
 
@@ -34,12 +34,13 @@ def test_a_worker_that_is_killed_is_started_again_and_works(sqlite_site, supervi
     worker = worker_of(supervisor)
     os.kill(worker, signal.SIGKILL)
     until(lambda: find_child(supervisor.pid, "work") not in (None, worker))
-    number = sqlite_site.python("-c", ORDER).strip()
-    until(
-        lambda: sqlite_site.rows(
-            "SELECT 1 FROM rehearsal_rehearsal WHERE state = 'done' AND id = %s", number
-        )
-    )
+    order_is_carried_out(sqlite_site)
+
+
+def order_is_carried_out(site):
+    number = site.python("-c", ORDER).strip()
+    done = "SELECT 1 FROM rehearsal_rehearsal WHERE state = 'done' AND id = %s"
+    until(lambda: site.rows(done, number))
 
 
 ORDER = """
@@ -72,6 +73,34 @@ def test_supervisor_and_worker_end_with_the_server(site_with_worker, number):
     worker = until(lambda: find_child(supervisor, "work"))
     os.kill(server, number)
     until(lambda: not any(map(is_alive, [server, supervisor, worker])))
+
+
+def test_a_supervisor_that_is_killed_is_replaced_and_the_work_goes_on(site_with_worker):
+    server = site_with_worker.server_pid
+    supervisor = until(lambda: find_child(server, "jobs.supervision"))
+    worker = until(lambda: find_child(supervisor, "work"))
+    os.kill(supervisor, signal.SIGKILL)
+    until(lambda: not is_alive(supervisor))
+    another = until(lambda: find_child(server, "jobs.supervision"))
+    until(lambda: find_child(another, "work"))
+    until(lambda: not is_alive(worker))
+    order_is_carried_out(site_with_worker)
+    log = (site_with_worker.data_dir / "server.log").read_text()
+    assert "The supervisor of the background worker was gone" in log
+    os.kill(server, signal.SIGTERM)
+    until(lambda: not any(map(is_alive, [server, another])))
+
+
+def test_only_the_server_itself_starts_supervisors(site_with_worker):
+    server = site_with_worker.server_pid
+    supervisor = until(lambda: find_child(server, "jobs.supervision"))
+    [web] = set(children_of(server)) - {supervisor}
+    os.kill(supervisor, signal.SIGKILL)
+    until(lambda: not is_alive(supervisor))
+    os.kill(web, signal.SIGALRM)
+    until(lambda: find_child(server, "jobs.supervision"))
+    assert is_alive(web)
+    assert children_of(web) == []
 
 
 def test_a_command_that_dies_at_once_is_started_again_after_longer_and_longer_pauses(
