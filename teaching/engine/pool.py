@@ -145,18 +145,19 @@ class Pool:
         return Spaces.of(self)
 
     @cached_property
-    def links_by_class(self) -> tuple[SparseArray, SparseArray]:
-        """From values (k·n,) of every class and example to those of an example's own class, (n, k·n).
+    def memory_links(self) -> SparseArray:
+        """From three values (3·k·n,) of every class and example to two means (2·n,) over the pool.
 
-        First by affinity, 1 to itself; then by its square.
+        Of every example its links to the values of its own class are added up, 1 to itself: the first value by
+        affinity; the second likewise, and the third by its square.
         """
         links = (self.affinity + sparse.eye_array(self.n, format="csr")).tocsr()
         columns = np.repeat(self.labels, np.diff(links.indptr)) * self.n + links.indices
         shape = (self.n, self.class_count * self.n)
-        return (
-            sparse.csr_array((links.data, columns, links.indptr), shape=shape),
-            sparse.csr_array((links.data**2, columns, links.indptr), shape=shape),
-        )
+        by = links.data / self.n
+        plain = sparse.csr_array((by, columns, links.indptr), shape=shape)
+        squared = sparse.csr_array((by * links.data, columns, links.indptr), shape=shape)
+        return sparse.block_array([[plain, None, None], [None, plain, squared]], format="csr")
 
     @cached_property
     def negated_affinity(self) -> FloatArray:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray
+from .arrays import FloatArray
 from .classes import of_class, one_hot, softmax
-from .gauss import Line
+from .gauss import Lines
 
 if TYPE_CHECKING:
     from .pool import Pool
@@ -92,35 +92,6 @@ class Space:
         centred = self.points - self.centre
         return np.asarray(np.vecdot(centred @ self.centred_moments, centred)) / self.spread
 
-    def along(self, vectors: FloatArray) -> FloatArray:
-        """The products of vectors (…, q) with every example, (…, n), in units of the square."""
-        flat = vectors.reshape(-1, vectors.shape[-1]) / self.square
-        return np.asarray((flat @ self.points.T).reshape(*vectors.shape[:-1], len(self.points)))
-
-    def centred_along(self, vectors: FloatArray) -> FloatArray:
-        """The products of vectors (…, q) with every example less the centre, (…, n), in units of the spread."""
-        flat = vectors.reshape(-1, vectors.shape[-1]) / self.spread
-        along = flat @ self.points.T
-        along -= (flat @ self.centre)[:, None]
-        return np.asarray(along.reshape(*vectors.shape[:-1], len(self.points)))
-
-    def products(self, rows: IntArray, others: IntArray) -> FloatArray:
-        """xᵀx' between some rows and others, in units of the square."""
-        return np.asarray(self.points[rows] @ self.points[others].T) / self.square
-
-    def centred(self, products: FloatArray, rows: IntArray, others: IntArray) -> FloatArray:
-        """(x − centre)ᵀ(x' − centre) from the products, in units of the spread."""
-        along = self.along_centre
-        moved = products * self.square - along[rows][:, None] - along[others]
-        return np.asarray((moved + self.centre @ self.centre) / self.spread)
-
-    def distances(self, rows: IntArray | slice, others: IntArray | slice) -> FloatArray:
-        """‖x − x'‖² between some rows and others, in units of the mean over all pairs."""
-        apart = (self.points[rows] / -self.spread) @ self.points[others].T
-        apart += self.half_squares[rows][:, None]
-        apart += self.half_squares[others]
-        return np.maximum(apart, 0.0, out=apart)
-
 
 @dataclass(frozen=True)
 class Spaces:
@@ -171,9 +142,9 @@ class Spaces:
         return np.ascontiguousarray(np.log(np.maximum(self.rivals.T, LEAST_CHANCE)))
 
     @cached_property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> Lines:
         """The single features, each as points on a line."""
-        return tuple(Line.of(values) for values in self.standard.T)
+        return Lines.of(self.standard.T)
 
     @property
     def both(self) -> tuple[Space, Space]:

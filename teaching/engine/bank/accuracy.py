@@ -11,7 +11,9 @@ import numpy as np
 from scipy.special import logit
 
 from ..arrays import FloatArray, IntArray
-from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style, described
+from .along import ByPlace
+from .base import AS_EXPECTED, GUESSERS, Family, Followed, Now, Seen, Style, described
+from .beliefs import Beliefs
 from .fading import left_before
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
@@ -45,9 +47,14 @@ class FollowedAccuracy(Followed):
     def names(self) -> list[str]:
         return described(**self.settings, slope=self.slopes)
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        everything = slice(None)
-        return expected(self.seen, self.shares[models][:, None], self.slopes[models], everything)
+    def now(self, models: IntArray, along: ByPlace) -> Now:
+        everything, slopes = slice(None), self.slopes[models]
+        shares = self.shares[models][:, None]
+        if self.seen.k > 2:
+            return Now(Beliefs.of_logits(expected(self.seen, shares, slopes, everything)))
+        odds = logit(shares) + slopes[:, None] * self.seen.spaces.ease
+        # Those of the right class: for class 0 where it is the label, and against it otherwise.
+        return Now(Beliefs.of_differences(odds * -self.seen.pool.label_contrasts[:, 0]))
 
 
 class RunningAccuracy(Family):

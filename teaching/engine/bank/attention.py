@@ -8,14 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from .base import Family, Followed, Seen, combined, described
+from .along import ByPlace
+from .base import Family, Followed, Now, Seen, combined, described
 from .exemplar import (
     BACKGROUNDS,
     WIDTHS,
     all_similarities,
-    logits_of,
-    neighbour_gains,
-    votes_of,
+    remembered,
+    similarity,
+    voted,
     with_background,
 )
 from .fading import left_before
@@ -42,28 +43,24 @@ class FollowedAttention(Followed):
     def names(self) -> list[str]:
         return described(trust=self.trusts, width=self.widths, background=self.backgrounds)
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        left = np.tile(left_before(len(self.seen), DECAY)[:, -1], (models.size, 1))
+    def now(self, models: IntArray, along: ByPlace) -> Now:
+        [left] = left_before(len(self.seen), DECAY)[:, -1]
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for trust in np.unique(self.trusts[models]):
+        for trust in {*self.trusts[models].tolist()}:
             own = np.flatnonzero(self.trusts[models] == trust)
-            distances = self._distances(trust)
-            votes[own] = votes_of(self.seen, distances, self.widths[models[own]], left[own])
-        return logits_of(votes, self.backgrounds[models])
+            widths = self.widths[models[own]]
+            weights = np.stack([left * self.seen.truth.T] * own.size)
+            votes[own] = voted(self._similarity(trust, widths.max()), widths, weights)
+        decays = np.full(models.size, DECAY)
+        return remembered(self.seen, votes, decays, self.backgrounds[models])
 
-    def _distances(self, trust: float) -> FloatArray:
+    def _similarity(self, trust: float, width: float) -> FloatArray:
         """Between what was shown and every example, as attended to now, (t, n)."""
         single = self.seen.single
-        weights = attended(single.validity[-1], trust) / 2
-        shown = single.standard[self.seen.examples]
-        apart = (-2 * weights * shown) @ single.standard.T
-        apart += (shown**2 @ weights)[:, None]
-        apart += self.seen.spaces.squared_standard @ weights
-        return np.maximum(apart, 0.0, out=apart)
-
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
-        decays = np.full(models.size, DECAY)
-        return neighbour_gains(self.seen, beliefs, decays, self.backgrounds[models])
+        weights = attended(single.validity[-1], trust) / width
+        products = (weights * single.standard[self.seen.examples]) @ single.standard.T
+        halves = self.seen.spaces.squared_standard @ (weights / 2)
+        return similarity(products, halves[self.seen.examples], halves)
 
 
 class Attention(Family):

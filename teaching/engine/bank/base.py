@@ -19,6 +19,8 @@ from ..history import Past
 from ..learners.paper import LearningRate
 from ..pool import Pool
 from ..spaces import Space, Spaces
+from .along import ByPlace
+from .beliefs import Beliefs
 from .single import SingleFeatures
 
 # Answers as firm as the logits or firmer, and how often an answer is a guess: rather rarely than often.
@@ -110,10 +112,9 @@ class Seen:
         return SingleFeatures(self.spaces, self.examples, self.labels, self.k)
 
     @cached_property
-    def among(self) -> tuple[Products, Products]:
+    def among(self) -> Among:
         """Products between what was shown, in either space."""
-        given, relevant = self.spaces.both
-        return Products(given, self.examples), Products(relevant, self.examples)
+        return Among(self.spaces.both, self.examples, self.shown_points)
 
     @cached_property
     def shown_points(self) -> tuple[FloatArray, FloatArray]:
@@ -123,23 +124,52 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Products:
-    """Inner products and distances between the examples that were shown, (t, t), each when first asked for."""
+class Among:
+    """Inner products and distances between the examples that were shown, in either space, (2, t, t)."""
 
-    space: Space
+    spaces: tuple[Space, Space]
     shown: IntArray
+    points: tuple[FloatArray, FloatArray]
+
+    @cached_property
+    def crossed(self) -> FloatArray:
+        """xᵀx' as it is."""
+        return np.stack([points @ points.T for points in self.points])
 
     @cached_property
     def plain(self) -> FloatArray:
-        return self.space.products(self.shown, self.shown)
+        """xᵀx', in units of the square."""
+        squares = np.array([space.square for space in self.spaces])
+        return np.asarray(self.crossed / squares[:, None, None])
 
     @cached_property
     def centred(self) -> FloatArray:
-        return self.space.centred(self.plain, self.shown, self.shown)
+        """(x − centre)ᵀ(x' − centre), in units of the spread."""
+        along = np.stack([space.along_centre[self.shown] for space in self.spaces])
+        beyond = along - np.array([[space.centre @ space.centre] for space in self.spaces])
+        return np.asarray((self.crossed - along[:, :, None] - beyond[:, None]) / self._spreads)
 
     @cached_property
     def distances(self) -> FloatArray:
-        return self.space.distances(self.shown, self.shown)
+        """‖x − x'‖², in units of the mean over all pairs."""
+        halves = np.diagonal(self.crossed, axis1=1, axis2=2) / 2
+        apart = halves[:, :, None] + halves[:, None] - self.crossed
+        return np.maximum(apart, 0.0) / self._spreads
+
+    @property
+    def _spreads(self) -> FloatArray:
+        return np.array([space.spread for space in self.spaces])[:, None, None]
+
+
+@dataclass(frozen=True)
+class Now:
+    """What m models believe of every example, and what they would gain from it, (m, n); None if nothing from any.
+
+    A gain is by how much showing the example raises the agreement with the labels of the pool.
+    """
+
+    beliefs: Beliefs
+    gains: FloatArray | None = None
 
 
 class Followed(ABC):
@@ -161,16 +191,13 @@ class Followed(ABC):
         """Alike, unless a family knows better; they add up to one."""
         return np.full(len(self.logits), 1 / len(self.logits))
 
+    def directions(self, models: IntArray) -> ByPlace:
+        """The vectors, by space, whose products with every example `now` is made of; models in ascending order."""
+        return {}
+
     @abstractmethod
-    def beliefs(self, models: IntArray) -> FloatArray:
-        """The logits of every example now, shape (len(models), k, n)."""
-
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
-        """By how much showing each example raises the agreement with the labels of the pool, (len(models), n).
-
-        `beliefs` are the logits of these models. A learner who learns nothing gains nothing.
-        """
-        return np.zeros((models.size, beliefs.shape[-1]))
+    def now(self, models: IntArray, along: ByPlace) -> Now:
+        """What some models, in ascending order, believe and would gain, from the products of their directions."""
 
 
 class Family(ABC):
@@ -219,6 +246,13 @@ def described(**settings: Iterable[object]) -> list[str]:
 def looks(places: IntArray) -> list[str]:
     """Where models look, in words."""
     return [("features", "relevant")[place] for place in places]
+
+
+def by_place(places: IntArray) -> list[tuple[int, slice]]:
+    """Of models in ascending order of where they look: which look where, of the places where some do."""
+    split = int(np.searchsorted(places, RELEVANT))
+    parts = ((GIVEN, slice(0, split)), (RELEVANT, slice(split, places.size)))
+    return [(place, own) for place, own in parts if own.start < own.stop]
 
 
 def softmax(logits: FloatArray, axis: int = -1) -> FloatArray:

@@ -16,20 +16,24 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
 from ..learners.paper import LearningRate
 from .agreement import Agreement
+from .along import ByPlace
 from .base import (
     GIVEN,
     RELEVANT,
     Family,
     Followed,
+    Now,
     Seen,
+    by_place,
     described,
     looks,
     over_classes,
     softmax,
 )
+from .beliefs import Beliefs
 from .fading import left_before
 
 # Learning rates η₀ where examples have the length 1, and factors of the study's own.
@@ -102,57 +106,91 @@ class FollowedConcepts(Followed):
         rate = float(np.exp(given @ np.log(self.grid.rates))) / self.seen.spaces.given.square
         return rate, float(given @ self.grid.betas)
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        reached = self.reach[models][:, :, None] * self.taught[models]
-        believed = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for place, own in self._by_place(models):
-            concepts = reached[own].swapaxes(1, 2) @ self.seen.shown_points[place]
-            believed[own] = self.seen.spaces.both[place].along(concepts)
-        return believed
+    def directions(self, models: IntArray) -> ByPlace:
+        """W and UM of each model, (2, len(models), k', q) of each place; see `now`."""
+        asked = {}
+        for place, own in by_place(self.grid.places[models]):
+            space, concepts = self.seen.spaces.both[place], self._concepts(place, models[own])
+            concepts[1] = concepts[1] @ space.moments
+            asked[place] = concepts.reshape(-1, concepts.shape[-1]) / space.square
+        return asked
 
-    def _by_place(self, models: IntArray) -> list[tuple[int, BoolArray]]:
-        """Which of the models look where, of the places where some do."""
-        places = self.grid.places[models]
-        return [(place, own) for place in (GIVEN, RELEVANT) if (own := places == place).any()]
-
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
+    def now(self, models: IntArray, along: ByPlace) -> Now:
         """With ρ = ½η_t, the lesson moves the concept from U = W − ρβV to U + ρ λ_x xᵀ.
 
         With M = mean_j x_jx_jᵀ and T = mean_j t_jx_jᵀ, the products of the agreement become ⟨U, T⟩ + ρ λ_xᵀTx and its
         squares ⟨UM, U⟩ + 2ρ λ_xᵀUMx + ρ²‖λ_x‖²xᵀMx: exact for steps of any length.
         """
-        seen, rho = self.seen, self.next_rates(models)[:, None]
-        lessons = seen.pool.truth - softmax(beliefs, axis=1)
-        along, now = self._carried(models)
-        places = self.grid.places[models]
-        own = over_classes(lessons, lessons) * seen.spaces.mean_squared_products[places]
-        return now.rises(
-            rho * over_classes(lessons, seen.spaces.pulls[places]),
-            2 * rho * over_classes(lessons, along) + rho**2 * own,
-        )
+        n, k = self.seen.pool.n, self.seen.k
+        odds = np.empty((models.size, n) if k == 2 else (models.size, k, n))
+        gains = np.empty((models.size, n))
+        for place, own in by_place(self.grid.places[models]):
+            believed, carried = along[place].reshape(2, own.stop - own.start, -1, n)
+            beliefs = _beliefs(believed, k)
+            odds[own] = beliefs.odds
+            gains[own] = self._gains(place, models[own], beliefs, carried)
+        return Now(Beliefs(odds, k), gains)
 
-    def _carried(self, models: IntArray) -> tuple[FloatArray, Agreement]:
-        """UMx of every example, (len(models), k, n), and the agreement of U, where the momentum alone leads."""
-        seen, n, k = self.seen, self.seen.pool.n, self.seen.k
+    def _gains(
+        self, place: int, models: IntArray, beliefs: Beliefs, carried: FloatArray
+    ) -> FloatArray:
+        """By what was believed of all examples, and UMx of each (len(models), k', n)."""
+        spaces, rho = self.seen.spaces, self.next_rates(models)[:, None]
+        chances = beliefs.chances().reshape(carried.shape)
+        lessons = np.subtract(self._free(self.seen.pool.truth), chances, out=chances)
+        steps = self._copies * rho
+        products = over_classes(lessons, self._free(spaces.pulls[place]))
+        squares = over_classes(lessons, carried)
+        squares *= 2 * steps
+        own = over_classes(lessons, lessons)
+        own *= spaces.mean_squared_products[place]
+        own *= steps * rho
+        squares += own
+        products *= steps
+        return self._carried(place, models, carried).rises(products, squares)
+
+    def _carried(self, place: int, models: IntArray, carried: FloatArray) -> Agreement:
+        """The agreement of U, where the momentum alone leads, from UMx of every example."""
+        _, reached = self._reached(models)
+        shown, pulls = self.seen.examples, self._free(self.seen.spaces.pulls[place])
+        products = np.einsum("mtk,kt->m", reached, pulls[:, shown])
+        squares = np.einsum("mtk,mkt->m", reached, carried[:, :, shown])
+        return Agreement(self._copies * products, self._copies * squares, self.seen.k)
+
+    def _concepts(self, place: int, models: IntArray) -> FloatArray:
+        """W and U, (2, len(models), k', q)."""
+        return self._reached(models).swapaxes(2, 3) @ self.seen.shown_points[place]
+
+    def _reached(self, models: IntArray) -> FloatArray:
+        """How far what was taught reaches into W and U, (2, len(models), t, k')."""
         carried = (self.next_rates(models) * self.grid.betas[models])[:, None] * self.decay[models]
-        kept = (self.reach[models] + carried)[:, :, None] * self.taught[models]
-        along = np.empty((models.size, k, n))
-        products, squares = np.empty((2, models.size))
-        for place, own in self._by_place(models):
-            space = seen.spaces.both[place]
-            concepts = kept[own].swapaxes(1, 2) @ seen.shown_points[place]
-            moved = concepts @ space.moments
-            along[own] = space.along(moved)
-            pulls = seen.spaces.pulls[place][:, seen.examples]
-            products[own] = np.einsum("mtk,kt->m", kept[own], pulls)
-            squares[own] = np.einsum("mkq,mkq->m", moved, concepts) / space.square
-        return along, Agreement(products, squares, k)
+        reach = self.reach[models]
+        taught = self._free(self.taught[models], axis=2)
+        return np.stack([reach, reach + carried])[..., None] * taught
+
+    def _free(self, values: FloatArray, axis: int = 0) -> FloatArray:
+        """Those of k' classes: of two classes one stands for both, since the other has the opposite."""
+        if self.seen.k > 2:
+            return values
+        return values[1:] if axis == 0 else values[:, :, 1:]
+
+    @property
+    def _copies(self) -> int:
+        """For how many classes each of the k' stands."""
+        return 2 if self.seen.k == 2 else 1
 
     def next_rates(self, models: IntArray) -> FloatArray:
         """ρ of the lesson to come, (len(models),)."""
         schedule = self.seen.learning_rate
         left = schedule(len(self.seen) + 1) / schedule.initial
         return np.asarray(self.grid.rates[models] * (left / 2))
+
+
+def _beliefs(believed: FloatArray, k: int) -> Beliefs:
+    """From the logits of k' classes, (m, k', n)."""
+    if k == 2:
+        return Beliefs.of_differences(-2 * believed[:, 0])
+    return Beliefs.of_logits(believed)
 
 
 class Concept(Family):
@@ -170,40 +208,45 @@ class Concept(Family):
 
 def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
     """Run learners of any rates and decays over a history."""
-    decay, reach = unrolled(grid, seen.learning_rate, len(seen))
-    products = np.stack([one.plain for one in seen.among])
-    # How far each lesson moves the logits before each step, lessons first, (t, t, 1, m).
-    links = (reach[:, :-1] * products[grid.places]).transpose(2, 1, 0)[:, :, None].copy()
-    follow = _followed_by_difference if seen.k == 2 else _followed
-    logits, taught = (part.transpose(2, 0, 1) for part in follow(links, seen.truth))
-    return FollowedConcepts(seen, grid, logits, taught, reach[:, -1], decay)
+    betas, which, reach = unrolled(grid, seen.learning_rate, len(seen))
+    # How far each lesson moves the logits before each step where the rate is 1, (decays, places, t, t).
+    links = reach[:, None, :-1] * seen.among.plain
+    links = links[which, grid.places] * grid.rates[:, None, None]
+    logits, taught = (_followed_by_difference if seen.k == 2 else _followed)(links, seen.truth)
+    now = reach[which, -1] * grid.rates[:, None]
+    return FollowedConcepts(
+        seen, grid, logits, taught, now, left_before(len(seen), *betas)[which, -1]
+    )
 
 
 def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Logits and lessons (t, k, m) by lessons that reach later steps through links (t, t, 1, m)."""
-    logits, taught = np.zeros((2, *truth.shape, links.shape[-1]))
+    """Logits and lessons (m, t, k) by lessons that reach later steps through links (m, t, t)."""
+    logits, taught = np.zeros((2, len(links), *truth.shape))
     for step, label in enumerate(truth):
-        lesson = np.subtract(label[:, None], softmax(logits[step], axis=0), out=taught[step])
-        logits[step + 1 :] += links[step, step + 1 :] * lesson
+        logits[:, step] = np.vecmat(links[:, step, :step], taught[:, :step])
+        np.subtract(label, softmax(logits[:, step]), out=taught[:, step])
     return logits, taught
 
 
 def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The same of two classes, whose lessons are opposite."""
-    apart, taught = np.zeros((2, len(truth), links.shape[-1]))
-    twice = 2 * links[:, :, 0]
+    apart, taught = np.zeros((2, len(links), len(truth)))
+    links *= 2
     for step, label in enumerate(truth[:, 1].tolist()):
-        lesson = np.subtract(label, expit(apart[step]), out=taught[step])
-        apart[step + 1 :] += twice[step, step + 1 :] * lesson
-    return np.stack([-apart / 2, apart / 2], axis=1), np.stack([-taught, taught], axis=1)
+        now = np.vecdot(links[:, step, :step], taught[:, :step])
+        apart[:, step] = now
+        np.subtract(label, expit(now), out=taught[:, step])
+    apart /= 2
+    return np.stack([-apart, apart], axis=2), np.stack([-taught, taught], axis=2)
 
 
-def unrolled(grid: Grid, schedule: LearningRate, t: int) -> tuple[FloatArray, FloatArray]:
-    """β^{t−1−r} (m, t), and Γ (m, t+1, t): how far lesson r reaches into W before each step."""
+def unrolled(
+    grid: Grid, schedule: LearningRate, t: int
+) -> tuple[list[float], IntArray, FloatArray]:
+    """The different decays, which of them each model has, and Γ (decays, t+1, t) of each where the rate is 1."""
     halves = np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)
-    betas, which = np.unique(grid.betas, return_inverse=True)
-    powers = left_before(t, *betas.tolist())[:, 1:]
-    reach = np.zeros((betas.size, t + 1, t))
+    betas = sorted({*grid.betas.tolist()})
+    powers = left_before(t, *betas)[:, 1:]
+    reach = np.zeros((len(betas), t + 1, t))
     np.cumsum(powers * halves[:, None], axis=1, out=reach[:, 1:])
-    decay = powers[:, -1] if t else np.zeros((betas.size, 0))
-    return decay[which], reach[which] * grid.rates[:, None, None]
+    return betas, np.searchsorted(betas, grid.betas), reach

@@ -7,21 +7,35 @@ logits are log(votes + b/k): the background b is what speaks where nothing simil
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, SparseArray
+from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, described, looks
+from .along import ByPlace
+from .base import (
+    GIVEN,
+    RELEVANT,
+    Family,
+    Followed,
+    Now,
+    Seen,
+    by_place,
+    combined,
+    described,
+    looks,
+)
+from .beliefs import Beliefs, powered
 from .fading import left_before
 
 # ℓ in units of the mean squared distance, each a whole number of times as wide as those before; δ; and b.
 WIDTHS = (0.02, 0.1, 0.4)
 DECAYS = (0.9, 1.0)
 BACKGROUNDS = (0.03, 0.3)
+# So few columns take less time one after the other than side by side in a product with a sparse matrix.
+FEW = 6
 GRID = combined([GIVEN, RELEVANT], WIDTHS, DECAYS, BACKGROUNDS)
 
 
@@ -45,17 +59,23 @@ class FollowedExemplars(Followed):
             background=self.backgrounds,
         )
 
-    def beliefs(self, models: IntArray) -> FloatArray:
+    def directions(self, models: IntArray) -> ByPlace:
+        """What was shown, in units of the widest similarity of each place, (t, q)."""
+        asked = {}
+        for place, own in by_place(self.places[models]):
+            unit = self.seen.spaces.both[place].spread * self.widths[models[own]].max()
+            asked[place] = self.seen.shown_points[place] / unit
+        return asked
+
+    def now(self, models: IntArray, along: ByPlace) -> Now:
         left = left_before(len(self.seen), *self.decays[models].tolist())[:, -1]
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for place in np.unique(self.places[models]):
-            own = np.flatnonzero(self.places[models] == place)
-            distances = self.seen.spaces.both[place].distances(self.seen.examples, slice(None))
-            votes[own] = votes_of(self.seen, distances, self.widths[models[own]], left[own])
-        return logits_of(votes, self.backgrounds[models])
-
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
-        return neighbour_gains(self.seen, beliefs, self.decays[models], self.backgrounds[models])
+        for place, own in by_place(self.places[models]):
+            widths = self.widths[models[own]]
+            halves = self.seen.spaces.both[place].half_squares / widths.max()
+            similar = similarity(along[place], halves[self.seen.examples], halves)
+            votes[own] = voted(similar, widths, left[own, None] * self.seen.truth.T)
+        return remembered(self.seen, votes, self.decays[models], self.backgrounds[models])
 
 
 class Exemplar(Family):
@@ -67,44 +87,48 @@ class Exemplar(Family):
 
     def follow(self, seen: Seen) -> FollowedExemplars:
         places, widths, decays, backgrounds = GRID
-        distances = np.stack([one.distances for one in seen.among])
-        similar = np.stack(all_similarities(distances), axis=1)
+        similar = np.stack(all_similarities(seen.among.distances), axis=1)
         votes = (similar[:, :, None] * left_before(len(seen), *DECAYS)[:, :-1]) @ seen.truth
         logits = with_background(votes, seen.k)
         return FollowedExemplars(seen, places, widths, decays, backgrounds, logits)
 
 
-def similarities(distances: FloatArray, widths: Iterable[float]) -> dict[float, FloatArray]:
-    """exp(−distance/ℓ) for some widths: powers of that of the widest, which take less time than exponentials."""
-    widest, *narrower = sorted(set(widths), reverse=True)
-    first = np.exp(distances * (-1 / widest))
-    return {widest: first} | {one: powered(first, round(widest / one)) for one in narrower}
-
-
 def all_similarities(distances: FloatArray) -> list[FloatArray]:
-    """The same for every width, in their order."""
-    similar = similarities(distances, WIDTHS)
-    return [similar[width] for width in WIDTHS]
+    """exp(−distance/ℓ) for every width, in their order: powers of that of the widest, which take less time."""
+    widest = max(WIDTHS)
+    first = np.exp(distances * (-1 / widest))
+    return [powered(first, round(widest / width)) for width in WIDTHS]
 
 
-def powered(values: FloatArray, times: int) -> FloatArray:
-    """values to a whole power from 1, by squaring."""
-    if times == 1:
-        return values
-    half = powered(values, times // 2)
-    return half * half * values if times % 2 else half * half
+def similarity(products: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
+    """exp(−½‖x − x'‖²) from xᵀx' (t, n), which are used up, and ½‖x‖² of rows (t,) and columns (n,)."""
+    products -= columns
+    products -= rows[:, None]
+    # Where rounding makes a distance negative, it is none.
+    np.minimum(products, 0.0, out=products)
+    return np.exp(products, out=products)
 
 
-def votes_of(seen: Seen, distances: FloatArray, widths: FloatArray, left: FloatArray) -> FloatArray:
-    """The votes of memories at distances (t, n), of which (m, t) is left, for learners of widths (m,); (m, k, n)."""
-    similar = similarities(distances, widths.tolist())
-    weights = left[:, None] * seen.truth.T
-    return np.stack([one @ similar[width] for one, width in zip(weights, widths, strict=True)])
+def voted(similar: FloatArray, widths: FloatArray, weights: FloatArray) -> FloatArray:
+    """The votes (m, k, n) of memories, similar (t, n) by the widest of widths (m,), with weights (m, k, t).
+
+    Narrower similarities are powers of it, which take less time than exponentials.
+    """
+    m, k, t = weights.shape
+    votes = np.empty((m, k, similar.shape[1]))
+    for width in {*widths.tolist()}:
+        own = np.flatnonzero(widths == width)
+        rows = weights[own].reshape(own.size * k, t)
+        found = rows @ powered(similar, round(widths.max() / width))
+        votes[own] = found.reshape(own.size, k, -1)
+    return votes
 
 
-def logits_of(votes: FloatArray, backgrounds: FloatArray) -> FloatArray:
-    """log(votes + b/k) of votes (m, k, n) and backgrounds (m,)."""
-    return np.asarray(np.log(votes + backgrounds[:, None, None] / votes.shape[1]))
+def remembered(seen: Seen, votes: FloatArray, decays: FloatArray, backgrounds: FloatArray) -> Now:
+    """What learners believe and gain by votes (m, k, n), to which the background is added in place."""
+    votes += backgrounds[:, None, None] / seen.k
+    gains = neighbour_gains(seen, votes, decays, backgrounds)
+    return Now(Beliefs.of_votes(votes), gains)
 
 
 def with_background(votes: FloatArray, k: int) -> FloatArray:
@@ -115,28 +139,41 @@ def with_background(votes: FloatArray, k: int) -> FloatArray:
 
 
 def neighbour_gains(
-    seen: Seen, beliefs: FloatArray, decays: FloatArray, backgrounds: FloatArray
+    seen: Seen, votes: FloatArray, decays: FloatArray, backgrounds: FloatArray
 ) -> FloatArray:
-    """By how much a new memory raises the agreement with the labels of the pool, (m, n).
+    """By how much a new memory raises the agreement with the labels of the pool, (m, n), from votes (m, k, n).
 
     At j a memory of class c and similarity s turns the logit log v_c into log(v_c + s). The rise is taken along its
     chord from s = 0 to 1, so that it is s times that of a memory of j itself; the similarities are those of the
     pool's graph, and 1 to itself.
     """
     kept = decays[:, None, None]
-    left = np.exp(beliefs) * kept + (1 - kept) * backgrounds[:, None, None] / seen.k
-    logits, rises = np.log(left), np.log1p(1 / left)
-    centred = logits - logits.mean(axis=1, keepdims=True)
-    truth = seen.spaces.truth
-    links, squared_links = seen.pool.links_by_class
-    reached = _reached(links, np.concatenate([truth * rises, centred * rises]))
-    products, crossed = np.split(reached, 2)
-    squares = _reached(squared_links, rises**2)
-    now = Agreement.of(logits, truth)
-    return now.rises(products, 2 * crossed + (1 - 1 / seen.k) * squares)
+    left = votes * kept
+    left += (1 - kept) * backgrounds[:, None, None] / seen.k
+    logits = np.log(left)
+    left += 1
+    rises = np.log(left, out=left)
+    rises -= logits
+    logits -= logits.sum(axis=1, keepdims=True) / seen.k
+    now = Agreement.of_centred(logits, seen.spaces.truth)
+    return now.rises(*_reached(seen, logits, rises))
 
 
-def _reached(links: SparseArray, values: FloatArray) -> FloatArray:
-    """What a memory of each example reaches of values (m, k, n) of its class, by similarity, as a mean (m, n)."""
-    flat = np.ascontiguousarray(values.reshape(len(values), -1).T)
-    return np.asarray((links @ flat).T / values.shape[-1])
+def _reached(seen: Seen, logits: FloatArray, rises: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What new memories add to the products and squares of the agreements, (m, n) each.
+
+    From logits less their mean and the rises of a memory of the example itself, (m, k, n) each.
+    """
+    m, k, n = rises.shape
+    values = np.empty((m, 3, k, n))
+    np.multiply(seen.spaces.truth, rises, out=values[:, 0])
+    np.multiply(logits, 2 * rises, out=values[:, 1])
+    np.multiply(rises, (1 - 1 / k) * rises, out=values[:, 2])
+    flat, links = values.reshape(m, -1), seen.pool.memory_links
+    added = np.empty((m, 2 * n))
+    if m < FEW:
+        for own, one in zip(added, flat, strict=True):
+            own[:] = links @ one
+    else:
+        added[:] = (links @ np.ascontiguousarray(flat.T)).T
+    return added[:, :n], added[:, n:]

@@ -9,7 +9,9 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
-from .base import AS_EXPECTED, Family, Followed, Seen, Style, described
+from .along import ByPlace
+from .base import AS_EXPECTED, Family, Followed, Now, Seen, Style, described
+from .beliefs import Beliefs
 from .fading import left_before
 
 # How fast it is forgotten which answers were given, and how often the last one is given again.
@@ -21,10 +23,9 @@ SHARPNESS = (0.3, 1.0, 3.0)
 
 @dataclass(frozen=True)
 class FollowedHabits(Followed):
-    """`now` (m, k): the logs of the chances of the classes for whatever comes."""
+    """`chances` (m, k) of the classes for whatever comes."""
 
-    n: int
-    now: FloatArray
+    chances: FloatArray
     logits: FloatArray
 
     @property
@@ -32,8 +33,8 @@ class FollowedHabits(Followed):
         said = described(answers_as_said_with_decay=DECAYS)
         return [*said, "the last answer again", "the last label again"]
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        return np.repeat(self.now[models][:, :, None], self.n, axis=2)
+    def now(self, models: IntArray, along: ByPlace) -> Now:
+        return Now(Beliefs.of_votes(self.chances[models][:, :, None]))
 
 
 class Habit(Family):
@@ -48,8 +49,8 @@ class Habit(Family):
     def follow(self, seen: Seen) -> FollowedHabits:
         said = one_hot(seen.answers, seen.k)
         again = np.stack([self._again(said), self._again(seen.truth)])
-        chances = np.log(np.concatenate([self._preferred(said), again]))
-        return FollowedHabits(seen.pool.n, chances[:, -1], chances[:, :-1])
+        chances = np.concatenate([self._preferred(said), again])
+        return FollowedHabits(chances[:, -1], np.log(chances[:, :-1]))
 
     @staticmethod
     def _preferred(said: FloatArray) -> FloatArray:
@@ -77,8 +78,9 @@ class FollowedKnowledge(Followed):
     def names(self) -> list[str]:
         return described(sharpness=self.sharpness)
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        return self.sharpness[models][:, None, None] * self.seen.spaces.relevant.points.T
+    def now(self, models: IntArray, along: ByPlace) -> Now:
+        sharpness = self.sharpness[models][:, None, None]
+        return Now(Beliefs.of_logits(sharpness * self.seen.spaces.relevant.points.T))
 
 
 class Knowledge(Family):

@@ -155,16 +155,25 @@ class Mixture:
     @cached_property
     def totals(self) -> list[FloatArray]:
         """The weight of each model now, by family, (m,) each."""
-        return [part[:, :, -1].sum(axis=1) for part in self.parts]
+        counts = [member.shape[0] for member in self.members]
+        styles = np.repeat([member.shape[1] for member in self.members], counts)
+        starts = np.cumsum(styles) - styles
+        each = np.add.reduceat(self.weights[:, -1], starts)
+        return np.split(each, np.cumsum(counts)[:-1])
+
+    @cached_property
+    def held(self) -> FloatArray:
+        """The weight of each family now."""
+        return np.array([math.fsum(total.tolist()) for total in self.totals])
 
     def family_weights(self) -> dict[str, float]:
         """How probable each family is now."""
-        totals = zip(self.members, self.totals, strict=True)
-        return {member.family.name: float(total.sum()) for member, total in totals}
+        held = zip(self.members, self.held.tolist(), strict=True)
+        return {member.family.name: total for member, total in held}
 
     def leading(self) -> list[tuple[int, IntArray]]:
         """The places of the families that are not ruled out, with the models that stand for each."""
-        held = np.array([total.sum() for total in self.totals])
+        held = self.held
         rising = np.argsort(held, kind="stable")
         kept = np.sort(rising[np.cumsum(held[rising]) > RULED_OUT])
         return list(
@@ -208,7 +217,8 @@ def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
     weights[0] = first
     back = CHANGE * first
     for step, chances in enumerate(likelihoods):
+        total = np.vecdot(weights[step], chances)[..., None]
         now = np.multiply(weights[step], chances, out=weights[step + 1])
-        now *= (1 - CHANGE) / now.sum(axis=-1, keepdims=True)
+        now *= (1 - CHANGE) / total
         now += back
     return np.moveaxis(weights, 0, -1)

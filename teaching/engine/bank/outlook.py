@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
 
 from ..arrays import FloatArray, IntArray
-from .base import Seen, softmax
+from .along import ByPlace, along_all
+from .base import Seen
+from .beliefs import Beliefs
 from .mixture import Member, Mixture
 
 # A Gaussian lies within this many standard deviations nine times out of ten.
@@ -29,13 +30,17 @@ class Outlook:
 
     @classmethod
     def of(cls, mixture: Mixture) -> Outlook:
-        parts = [_Part.of(mixture, place, models) for place, models in mixture.leading()]
-        total = sum(part.weight for part in parts)
-        mean = np.ascontiguousarray(np.transpose(sum(part.mean for part in parts)) / total)
-        squares = np.ascontiguousarray(np.transpose(sum(part.squares for part in parts)) / total)
+        parts, n, k = _parts(mixture), mixture.seen.pool.n, mixture.seen.k
+        moments, gains = np.zeros((2, 1 if k == 2 else k, n)), np.zeros(n)
+        for part in parts:
+            moments += part.moments
+            if part.gains is not None:
+                gains += part.gains
+        gains /= sum(part.counted for part in parts)
+        moments /= sum(part.weight for part in parts)
+        mean, squares = moments
         spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
-        counted = sum(part.counted for part in parts)
-        return cls(mean, spread, np.asarray(sum(part.gains for part in parts) / counted))
+        return cls(_by_example(mean, k, 1 - mean), _by_example(spread, k, spread), gains)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Between which limits P lies nine times out of ten, as far as the models differ; (n, k) each."""
@@ -45,59 +50,55 @@ class Outlook:
         )
 
 
+def _by_example(values: FloatArray, k: int, others: FloatArray) -> FloatArray:
+    """Values (k, n) as (n, k); of two classes from those of class 1 and of the other, (1, n) each."""
+    return np.ascontiguousarray((np.concatenate([others, values]) if k == 2 else values).T)
+
+
 @dataclass(frozen=True)
 class _Part:
-    """The part of one family in an outlook: sums over its models by weight, of gains by how much they count."""
+    """The part of one family in an outlook: sums over its models by weight, of gains by how much they count.
+
+    moments: Σ π P and Σ π P², (2, k, n), of two classes (2, 1, n) of class 1, and n is 1 for the same answers to all.
+    """
 
     weight: float
     counted: float
-    mean: FloatArray
-    squares: FloatArray
-    gains: FloatArray
+    moments: FloatArray
+    gains: FloatArray | None
 
     @classmethod
-    def of(cls, mixture: Mixture, place: int, models: IntArray) -> _Part:
-        member, seen = mixture.members[place], mixture.seen
-        styles = member.styles
+    def of(cls, mixture: Mixture, place: int, models: IntArray, along: ByPlace) -> _Part:
+        member = mixture.members[place]
         everyone = mixture.parts[place][:, :, -1]
         weights = everyone[models] * (everyone.sum() / everyone[models].sum())
-        beliefs = member.followed.beliefs(models)
-        mean, squares = _moments(seen, member, weights, beliefs)
-        heeding = weights @ (1 - styles.guesses)
-        gains = heeding @ member.followed.gains(models, beliefs)
+        now = member.followed.now(models, along)
+        moments = _moments(mixture.seen, member, weights, now.beliefs)
         weight, assumed = float(weights.sum()), member.family.assumed
-        return cls(weight, assumed * weight, mean, squares, assumed * gains)
+        heeding = assumed * (weights @ (1 - member.styles.guesses))
+        gains = None if now.gains is None else heeding @ now.gains
+        return cls(weight, assumed * weight, moments, gains)
 
 
-def _moments(
-    seen: Seen, member: Member, weights: FloatArray, beliefs: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)² over models and styles, (k, n), for beliefs (m, k, n).
+def _parts(mixture: Mixture) -> list[_Part]:
+    """Those of all families that are not ruled out."""
+    leading = mixture.leading()
+    followed = [mixture.members[place].followed for place, _ in leading]
+    asked = [one.directions(models) for one, (_, models) in zip(followed, leading, strict=True)]
+    alongs = along_all(mixture.seen.spaces, asked)
+    return [_Part.of(mixture, *one, along) for one, along in zip(leading, alongs, strict=True)]
+
+
+def _moments(seen: Seen, member: Member, weights: FloatArray, beliefs: Beliefs) -> FloatArray:
+    """Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)² over models and styles, (2, k, n), of two classes (2, 1, n).
 
     Expanded in P, so that each is one sum over the models at every firmness.
     """
-    styles, k = member.styles, seen.k
-    chances = _chances(seen, member, beliefs)
+    styles, lean = member.styles, seen.leaning[-1] if member.family.leans else np.zeros(seen.k)
     once, twice, crossed = (styles.heeding @ weights.T).reshape(3, -1)
-    by_style, even = weights.sum(axis=0), styles.guesses / k
-    flat = chances.reshape(once.size, -1)
-    mean, squares = np.stack([once, 2 / k * crossed]) @ flat
-    mean += by_style @ even
-    squares += by_style @ even**2
-    squares += twice @ np.square(flat, out=flat)
-    if k == 2:
-        # The other class has all that is left.
-        total = by_style.sum()
-        return np.stack([total - mean, mean]), np.stack([total - 2 * mean + squares, squares])
-    return mean.reshape(k, -1), squares.reshape(k, -1)
-
-
-def _chances(seen: Seen, member: Member, beliefs: FloatArray) -> FloatArray:
-    """P at each firmness without guesses, (f, m, k, n); of two classes that of class 1 alone, (f, m, n)."""
-    lean = seen.leaning[-1] if member.family.leans else np.zeros(seen.k)
-    if seen.k == 2:
-        apart = (beliefs[:, 1] - beliefs[:, 0]) * member.styles.firmness[:, None, None]
-        apart += lean[1] - lean[0]
-        return np.asarray(expit(apart, out=apart))
-    firm = member.styles.firmness[:, None, None, None] * beliefs
-    return softmax(firm + lean[:, None], axis=2)
+    flat = beliefs.answers(styles.firmness, lean).reshape(once.size, -1)
+    found = np.stack([once, 2 / seen.k * crossed]) @ flat
+    found[1] += twice @ np.square(flat, out=flat)
+    even = styles.guesses / seen.k
+    found += np.stack([even, even**2]) @ weights.sum(axis=0)[:, None]
+    return found.reshape(2, 1 if seen.k == 2 else seen.k, -1)

@@ -12,9 +12,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
-from .base import GIVEN, RELEVANT, Family, Followed, Seen, combined, described, looks, own_class
+from .along import ByPlace
+from .base import (
+    GIVEN,
+    RELEVANT,
+    Family,
+    Followed,
+    Now,
+    Seen,
+    by_place,
+    combined,
+    described,
+    looks,
+    own_class,
+)
+from .beliefs import Beliefs
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
@@ -42,45 +56,40 @@ class FollowedPrototypes(Followed):
         steps = [LEAST_STEPS[which] for which in self.which]
         return described(by=looks(self.places), least_step=steps, sharpness=self.sharpness)
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        believed = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for place, own in self._by_place(models):
-            prototypes = self._prototypes(place, models[own])
-            space, sharpness = self.seen.spaces.both[place], self.sharpness[models[own]]
-            near = 2 * space.centred_along(prototypes)
-            near -= (np.vecdot(prototypes, prototypes) / space.spread)[:, :, None]
-            believed[own] = sharpness[:, None, None] * near
-        return believed
+    def directions(self, models: IntArray) -> ByPlace:
+        """The prototypes from the centre, plain and turned by C, (2, g', k, q) of each place; see `_nearness`."""
+        asked = {}
+        for place, own in by_place(self.places[models]):
+            space, which = self.seen.spaces.both[place], np.unique(self.which[models[own]])
+            shown = self.seen.shown_points[place] - space.centre
+            prototypes = self.coefficients[which] @ shown
+            both = np.stack([prototypes, prototypes @ space.centred_moments])
+            asked[place] = both.reshape(-1, both.shape[-1]) / space.spread
+        return asked
 
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
+    def now(self, models: IntArray, along: ByPlace) -> Now:
         """Moving μ by a of the way to x adds D_j = s·a(2(x − μ)ᵀ(x_j − μ) − a‖x − μ‖²) to the nearness of x_j.
 
         The agreement then has mean_j t_jD_j more in its products, and 2 mean_j z̃_jD_j + (1 − 1/k) mean_j D_j² in
-        its squares. All of these are moments of the pool: exact for steps of any length.
+        its squares. All of these are moments of the pool: exact for steps of any length. Models that differ in s alone
+        share them.
         """
-        now = Agreement.of(beliefs, self.seen.spaces.truth)
-        products, squares = np.empty((2, models.size, self.seen.pool.n))
-        for place, own in self._by_place(models):
-            products[own], squares[own] = self._added(place, models[own], beliefs[own])
-        return now.rises(products, squares)
+        n, k = self.seen.pool.n, self.seen.k
+        logits, gains = np.empty((models.size, k, n)), np.empty((models.size, n))
+        for place, own in by_place(self.places[models]):
+            which, shared = np.unique(self.which[models[own]], return_inverse=True)
+            s = self.sharpness[models[own]]
+            near = self._nearness(place, which, along[place].reshape(2, which.size, k, n))
+            products, squares = self._added(place, which, near)
+            now = Agreement.of(near.near, self.seen.spaces.truth).of_models(shared).scaled(s)
+            np.multiply(s[:, None, None], near.near[shared], out=logits[own])
+            gains[own] = now.rises(s[:, None] * products[shared], (s**2)[:, None] * squares[shared])
+        return Now(Beliefs.of_logits(logits), gains)
 
-    def _by_place(self, models: IntArray) -> list[tuple[int, BoolArray]]:
-        """Which of the models look where, of the places where some do."""
-        places = self.places[models]
-        return [(place, own) for place in (GIVEN, RELEVANT) if (own := places == place).any()]
-
-    def _prototypes(self, place: int, models: IntArray) -> FloatArray:
-        """Prototypes from the centre of the pool, (len(models), k, q)."""
-        shown = self.seen.shown_points[place] - self.seen.spaces.both[place].centre
-        return np.asarray(self.coefficients[self.which[models]] @ shown)
-
-    def _added(
-        self, place: int, models: IntArray, beliefs: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        """What showing each example adds to the products and the squares of the agreements, (len(models), n) each."""
+    def _added(self, place: int, which: IntArray, near: _Nearness) -> tuple[FloatArray, FloatArray]:
+        """What showing each example adds to the products and squares of the agreements where s is 1, (g', n) each."""
         seen, labels = self.seen, self.seen.pool.labels
-        s, which = self.sharpness[models][:, None], self.which[models]
-        a, near = self.steps[which][:, labels], self._nearness(place, models, beliefs)
+        a = self.steps[which][:, labels]
         pulls = seen.spaces.centred_pulls[place]
         # (x − μ)ᵀ mean_j t_jx_j, of the class of x.
         shifts = np.vecdot(self.coefficients[which], pulls[:, seen.examples])
@@ -89,27 +98,28 @@ class FollowedPrototypes(Followed):
         moved = 2 * near.beyond + a * near.apart
         lengths = (near.lengths.mean(axis=1, keepdims=True) - near.lengths)[:, labels]
         bend = 4 * near.squares + a * near.apart * (4 * near.beyond + a * near.apart)
-        squares = 2 * s**2 * a * (4 * near.turned - lengths * moved)
-        squares += (1 - 1 / seen.k) * (s * a) ** 2 * bend
-        return s * a * (2 * pulled - means * moved), squares
+        squares = 2 * a * (4 * near.turned - lengths * moved)
+        squares += (1 - 1 / seen.k) * a**2 * bend
+        return a * (2 * pulled - means * moved), squares
 
-    def _nearness(self, place: int, models: IntArray, beliefs: FloatArray) -> _Nearness:
-        labels, space = self.seen.pool.labels, self.seen.spaces.both[place]
-        # The products of prototypes from the centre: μᵀμ, xᵀμ, μᵀCμ' and xᵀCμ, in units of the spread.
-        prototypes = self._prototypes(place, models)
-        turned = prototypes @ space.centred_moments
-        lengths = np.vecdot(prototypes, prototypes) / space.spread
-        # Logits are s(2xᵀμ − ‖μ‖²).
-        own_lengths, s = lengths[:, labels], self.sharpness[models][:, None]
-        along = (own_class(beliefs, labels) / s + own_lengths) / 2
-        among = turned @ prototypes.swapaxes(1, 2) / space.spread
+    def _nearness(self, place: int, which: IntArray, along: FloatArray) -> _Nearness:
+        """From the products of all examples with the prototypes, plain and turned, (2, g', k, n)."""
+        seen, labels, space = self.seen, self.seen.pool.labels, self.seen.spaces.both[place]
+        # From the centre, which is the mean of all examples: xᵀμ and xᵀCμ, then μᵀμ and μᵀCμ', in units of the spread.
+        shown, coefficients = seen.examples, self.coefficients[which]
+        along -= along.mean(axis=-1, keepdims=True)
+        plain, across = along
+        lengths = np.vecdot(plain[:, :, shown], coefficients)
+        among = across[:, :, shown] @ coefficients.swapaxes(1, 2)
         selves = np.diagonal(among, axis1=1, axis2=2)
-        across = space.centred_along(turned)
-        own, beyond = own_class(across, labels), along - own_lengths
+        own_lengths, own = lengths[:, labels], own_class(across, labels)
+        inner = own_class(plain, labels)
+        beyond = inner - own_lengths
         return _Nearness(
+            near=2 * plain - lengths[:, :, None],
             lengths=lengths,
             beyond=beyond,
-            apart=np.maximum(space.squared_lengths - 2 * along + own_lengths, 0.0),
+            apart=np.maximum(space.squared_lengths - 2 * inner + own_lengths, 0.0),
             turned=own - across.mean(axis=1) - (selves - among.mean(axis=2))[:, labels],
             squares=space.centred_squared_products - 2 * own + selves[:, labels] + beyond**2,
         )
@@ -117,12 +127,13 @@ class FollowedPrototypes(Followed):
 
 @dataclass(frozen=True)
 class _Nearness:
-    """Of m models, every example x and the prototype μ of its class, from the centre of the pool, (m, n) each.
+    """Of g' least steps, every example x and the prototype μ of its class, from the centre of the pool, (g', n) each.
 
     beyond: (x − μ)ᵀμ; apart: ‖x − μ‖²; turned: (x − μ)ᵀC(μ − mean of all prototypes), C the mean of x_jx_jᵀ; squares:
-    the mean of ((x − μ)ᵀ(x_j − μ))². `lengths` (m, k) are the ‖μ‖².
+    the mean of ((x − μ)ᵀ(x_j − μ))². `lengths` (g', k) are the ‖μ‖², and `near` (g', k, n) the logits where s is 1.
     """
 
+    near: FloatArray
     lengths: FloatArray
     beyond: FloatArray
     apart: FloatArray
@@ -139,7 +150,7 @@ class Prototype(Family):
 
     def follow(self, seen: Seen) -> FollowedPrototypes:
         coefficients, steps = moved(seen)
-        among = np.stack([one.centred for one in seen.among])
+        among = seen.among.centred
         before = coefficients[:, :-1]
         # The products of each prototype with everything that was shown, (2, g, t, k, t).
         flat = before.reshape(-1, len(seen)) if len(seen) else before[0, :, 0]

@@ -11,8 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
-from .base import GUESSERS, Family, Followed, Seen, Style, combined, described, own_class, softmax
+from ..arrays import FloatArray, IntArray
+from .agreement import Agreement
+from .along import ByPlace
+from .base import GUESSERS, Family, Followed, Now, Seen, Style, combined, described, own_class
+from .beliefs import Beliefs
 from .single import attention
 
 # How firmly a learner goes by its feature, how often it moves on when right and when wrong, and how much the
@@ -44,49 +47,71 @@ class FollowedRules(Followed):
             firmness=self.firmness, moves_when_right=right, when_wrong=wrong, trust=GRID[2]
         )
 
-    def beliefs(self, models: IntArray) -> FloatArray:
-        believed = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for own, features, chances in self._spoken(models):
-            held = likely(self.held[models[own]])[:, features]
-            mixed = held / held.sum(axis=1, keepdims=True)
-            believed[own] = np.log(np.tensordot(mixed, chances, axes=1))
-        return believed
-
-    def gains(self, models: IntArray, beliefs: FloatArray) -> FloatArray:
+    def now(self, models: IntArray, along: ByPlace) -> Now:
         """Who holds f moves on with chance m_f(x), and gains S' − S_f of agreement, S' that of what is taken up."""
-        gained = np.empty((models.size, self.seen.pool.n))
-        for own, features, chances in self._spoken(models):
-            agreement = self.seen.single.agreement(features, self.firmness[models[own][0]])
-            right = own_class(chances, self.seen.pool.labels)
-            held, taken = self.held[models[own]], self.taken[models[own]]
-            is_likely = (likely(held + taken) > 0)[:, features]
-            held, taken = held[:, features] * is_likely, taken[:, features] * is_likely
-            then = taken @ agreement / taken.sum(axis=1)
-            wanted = held / held.sum(axis=1, keepdims=True) * (then[:, None] - agreement)
-            when_right, when_wrong = self.moves[models[own]].T[:, :, None]
-            rises = wanted.sum(axis=1, keepdims=True)
-            gained[own] = when_wrong * rises - (when_wrong - when_right) * (wanted @ right)
-        return gained
-
-    def _spoken(self, models: IntArray) -> list[tuple[BoolArray, IntArray, FloatArray]]:
-        """The models of each firmness, the features that count for any of them, and their chances (f, k, n)."""
         held, taken = self.held[models], self.taken[models]
-        counts = (likely(held) > 0) | (likely(held + taken) > 0)
-        found = []
-        for firmness in np.unique(self.firmness[models]):
-            own = self.firmness[models] == firmness
-            features = np.flatnonzero(counts[own].any(axis=0))
-            logs = firmness * self.seen.single.now(features)
-            found.append((own, features, softmax(logs, axis=1)))
-        return found
+        speaking, counts = likely(np.stack([held, held + taken]))
+        features = np.flatnonzero((speaking + counts).any(axis=0))
+        counts = counts > 0
+        heard = Beliefs.of_votes(self.seen.single.votes(features))
+        hopes = self._hopes(
+            models, heard, (counts * held)[:, features], (counts * taken)[:, features]
+        )
+        mixed = np.stack([_shares(speaking[:, features]), hopes])
+        said, hoped = self._spoken(models, heard, mixed)
+        when_right, when_wrong = self.moves[models].T[:, :, None]
+        rises = hopes.sum(axis=1, keepdims=True)
+        gains = when_wrong * rises - (when_wrong - when_right) * self._right(hoped, rises)
+        return Now(_as_beliefs(said, self.seen.k), gains)
+
+    def _hopes(
+        self, models: IntArray, heard: Beliefs, held: FloatArray, taken: FloatArray
+    ) -> FloatArray:
+        """held_f (S' − S_f) of models, for some features, (len(models), f)."""
+        agreement = agreements(heard, self.seen.spaces.truth, self.firmness[models])
+        then = np.vecdot(taken, agreement) / taken.sum(axis=1)
+        return np.asarray(_shares(held) * (then[:, None] - agreement))
+
+    def _spoken(self, models: IntArray, heard: Beliefs, weights: FloatArray) -> FloatArray:
+        """Sums of the chances by some features, by weights (2, len(models), f); (2, len(models), …) like `chances`."""
+        firmness, shape = self.firmness[models], heard.odds.shape
+        spoken = np.empty((*weights.shape[:2], *shape[1:]))
+        for one in sorted({*firmness.tolist()}):
+            chances = heard.chances(one).reshape(shape[0], -1)
+            own = firmness == one
+            spoken[:, own] = (weights[:, own] @ chances).reshape(2, -1, *shape[1:])
+        return spoken
+
+    def _right(self, spoken: FloatArray, totals: FloatArray) -> FloatArray:
+        """Of sums over chances those of the labels, (len(models), n); `totals` (len(models), 1) are of all classes."""
+        labels = self.seen.pool.labels
+        if self.seen.k == 2:
+            return np.where(labels == 1, spoken, totals - spoken)
+        return own_class(spoken, labels)
+
+
+def agreements(heard: Beliefs, truth: FloatArray, firmness: FloatArray) -> FloatArray:
+    """With the labels as t (k, n), of those who go by one feature, so firmly (m,), of which all f are heard; (m, f)."""
+    logs = np.log(heard.odds)
+    found = Agreement.of_differences(-logs, truth) if heard.k == 2 else Agreement.of(logs, truth)
+    by = firmness[:, None]
+    return Agreement(by * found.products, by**2 * found.squares, heard.k).now
+
+
+def _shares(weights: FloatArray) -> FloatArray:
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def _as_beliefs(chances: FloatArray, k: int) -> Beliefs:
+    """From chances (m, k, n), of two classes (m, n) of class 1."""
+    return Beliefs((1 - chances) / chances, k) if k == 2 else Beliefs.of_votes(chances)
 
 
 def likely(weights: FloatArray) -> FloatArray:
-    """Weights (m, s) of features, 0 where they are left out of beliefs."""
-    order = np.argsort(-weights, axis=1, kind="stable")
-    highest = np.take_along_axis(weights, order[:, :1], axis=1)
-    kept = np.where(weights >= HARDLY * highest, weights, 0.0)
-    np.put_along_axis(kept, order[:, MOST_HELD:], 0.0, axis=1)
+    """Weights (…, s) of features, 0 where they are left out of beliefs."""
+    order = np.argsort(-weights, axis=-1, kind="stable")
+    kept = np.where(weights >= HARDLY * weights.max(axis=-1, keepdims=True), weights, 0.0)
+    np.put_along_axis(kept, order[..., MOST_HELD:], 0.0, axis=-1)
     return kept
 
 
@@ -102,7 +127,8 @@ class Rule(Family):
         moves = np.array(MOVES)[which]
         spoken = np.stack([firm(seen.single.log_chances, one) for one in FIRMNESS], axis=1)
         spoken = np.repeat(spoken.transpose(2, 1, 0, 3), firmness.size // len(FIRMNESS), axis=1)
-        takes = attention(seen.single.validity[:, None], trusts[:, None])
+        takes = attention(seen.single.validity[:, None], np.array(TRUSTS)[:, None])
+        takes = takes[:, np.arange(trusts.size) % len(TRUSTS)]
         move = np.where((seen.answers == seen.labels)[:, None], moves[:, 0], moves[:, 1])[..., None]
         held = held_before(seen.answers, spoken, move, takes)
         logits = np.log(np.vecmat(held[:-1], spoken)).swapaxes(0, 1)
@@ -123,8 +149,9 @@ def held_before(
     held = np.empty(takes.shape)
     held[0] = 1 / takes.shape[-1]
     for s in steps:
+        share = stays[s] / np.vecdot(held[s], said[s])[:, None]
         now = np.multiply(held[s], said[s], out=held[s + 1])
-        now *= stays[s] / now.sum(axis=1, keepdims=True)
+        now *= share
         now += moved[s]
     return held
 

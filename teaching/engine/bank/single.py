@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..classes import one_hot
 from ..spaces import Spaces
-from .agreement import Agreement
 from .fading import left_before
 
 # How far a memory reaches along a feature, as a share of the mean squared distance; what is left of it
@@ -31,8 +30,6 @@ class SingleFeatures:
     examples: IntArray
     labels: IntArray
     k: int
-    # What is known of a feature now, once it was asked for.
-    _found: dict[int, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def standard(self) -> FloatArray:
@@ -53,23 +50,14 @@ class SingleFeatures:
         votes = (np.exp(apart, out=apart) * left) @ one_hot(self.labels, self.k)
         return _log_chances(votes, axis=-1)
 
-    def now(self, features: IntArray) -> FloatArray:
-        """The same of every example after the last step, for some features, shape (len(features), k, n)."""
-        return np.stack([self._by_feature(int(feature)) for feature in features])
-
-    def agreement(self, features: IntArray, firmness: float) -> FloatArray:
-        """Of those who go by one of some features, so firmly, with the labels of the pool, (len(features),)."""
-        moments = Agreement.of(self.now(features), self.spaces.truth)
-        return Agreement(firmness * moments.products, firmness**2 * moments.squares, self.k).now
-
-    def _by_feature(self, feature: int) -> FloatArray:
-        if feature not in self._found:
-            [left] = left_before(self.examples.size, DECAY)[:, -1]
-            weights = left * one_hot(self.labels, self.k).T
-            shown = self.standard[self.examples, feature]
-            votes = self.spaces.lines[feature].sums(shown, weights, math.sqrt(2 * WIDTH))
-            self._found[feature] = _log_chances(votes, axis=0)
-        return self._found[feature]
+    def votes(self, features: IntArray) -> FloatArray:
+        """What speaks for each class at every example after the last step, by some features, (len(features), k, n)."""
+        [left] = left_before(self.examples.size, DECAY)[:, -1]
+        weights = left * one_hot(self.labels, self.k).T
+        shown = self.standard[self.examples[:, None], features].T
+        votes = self.spaces.lines.sums(features, shown, weights, math.sqrt(2 * WIDTH))
+        votes += BACKGROUND / self.k
+        return votes.swapaxes(0, 1)
 
     @cached_property
     def validity(self) -> FloatArray:

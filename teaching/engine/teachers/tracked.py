@@ -133,9 +133,9 @@ class Tracked(Teacher):
 
     def inferred(self, mixture: Mixture) -> tuple[float, float]:
         """η₀ and β by the models of the paper's learner, whatever the others say."""
-        for member, part in zip(mixture.members, mixture.parts, strict=True):
+        for member, totals in zip(mixture.members, mixture.totals, strict=True):
             if isinstance(member.followed, FollowedConcepts):
-                return member.followed.inferred(part[:, :, -1].sum(axis=1))
+                return member.followed.inferred(totals)
         return self.learning_rate.initial, self.beta
 
 

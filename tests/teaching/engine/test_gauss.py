@@ -1,29 +1,31 @@
-"""Sums of Gaussians along a line, against the sums written out."""
+"""Sums of Gaussians along lines, against the sums written out."""
 
 import numpy as np
 import pytest
 
-from teaching.engine.gauss import Line
+from teaching.engine.gauss import Lines
+
+POINTS = [
+    np.random.default_rng(0).standard_normal(500),
+    np.resize([-1.0, 1.0], 500),
+    np.resize([0.03, -0.03, 0.09, 250.0, -1e6], 500),
+    np.zeros(500),
+]
 
 
-@pytest.mark.parametrize(
-    "points",
-    [
-        np.random.default_rng(0).standard_normal(500),
-        np.array([-1.0, 1.0, -1.0, 1.0]),
-        np.array([0.03, -0.03, 0.09, 250.0, -1e6]),
-        np.zeros(7),
-    ],
-)
-def test_a_sum_is_that_of_every_source_at_every_point(points):
+@pytest.mark.parametrize("chosen", [[0], [1, 3], [3, 2, 1, 0]])
+def test_a_sum_is_that_of_every_source_at_every_point(chosen):
     rng = np.random.default_rng(1)
-    sources, weights = rng.choice(points, 30), rng.random((3, 30))
-    near = np.exp(-(((points[:, None] - sources) / 0.6) ** 2))
-    found = Line.of(points).sums(sources, weights, 0.6)
-    np.testing.assert_allclose(found, weights @ near.T, atol=1e-12)
+    lines, weights = Lines.of(np.stack(POINTS)), rng.random((3, 30))
+    sources = np.stack([rng.choice(POINTS[line], 30) for line in chosen])
+    found = lines.sums(np.array(chosen), sources, weights, 0.6)
+    for place, line in enumerate(chosen):
+        near = np.exp(-(((POINTS[line][:, None] - sources[place]) / 0.6) ** 2))
+        np.testing.assert_allclose(found[:, place], weights @ near.T, atol=1e-12)
 
 
 def test_without_sources_there_is_nothing():
-    found = Line.of(np.arange(4.0)).sums(np.empty(0), np.empty((2, 0)), 0.6)
-    assert found.shape == (2, 4)
+    lines = Lines.of(np.arange(8.0).reshape(2, 4))
+    found = lines.sums(np.arange(2), np.empty((2, 0)), np.empty((2, 0)), 0.6)
+    assert found.shape == (2, 2, 4)
     assert not found.any()

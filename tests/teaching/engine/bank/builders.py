@@ -5,6 +5,7 @@ import numpy as np
 from teaching.engine import LearningRate, Pool, Shown
 from teaching.engine.bank import Seen
 from teaching.engine.bank.agreement import OPINIONS
+from teaching.engine.bank.along import along_all
 from teaching.engine.history import Past
 
 RATE = LearningRate(0.7, 20)
@@ -38,6 +39,25 @@ def seen_by(pool, history, *, beta=BETA, rate=RATE):
 def made(steps=9, k=2, seed=0, **pool):
     own = class_pool(k=k, seed=seed, **pool)
     return seen_by(own, class_history(own, steps, seed=seed))
+
+
+def now_of(followed, models):
+    """What some models of a family alone believe and would gain now."""
+    directions = followed.directions(models)
+    along = along_all(followed.seen.spaces, [directions])[0] if directions else {}
+    return followed.now(models, along)
+
+
+def logits_of(beliefs):
+    """The logits (m, n, k) less their mean over the classes."""
+    odds = beliefs.odds
+    powers = np.stack([odds, np.ones_like(odds)], axis=1) if beliefs.k == 2 else odds
+    return centred(np.log(powers).swapaxes(1, 2))
+
+
+def centred(logits):
+    """Less their mean over the classes, which say nothing about chances."""
+    return logits - logits.mean(axis=-1, keepdims=True)
 
 
 def chances(logits):

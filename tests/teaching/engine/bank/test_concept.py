@@ -6,7 +6,7 @@ import pytest
 from teaching.engine import LearningRate, SimulatedLearner
 from teaching.engine.bank.concept import Concept, Grid
 
-from .builders import RATE, agreement, made
+from .builders import RATE, agreement, centred, logits_of, made, now_of
 
 
 def learner_of(followed, model):
@@ -33,8 +33,8 @@ def test_models_believe_what_their_learners_do(k):
             believed = points[example] @ learner.concept.T
             np.testing.assert_allclose(followed.logits[model, step], believed, atol=1e-9)
             learner.learn(points[example], int(seen.labels[step]))
-        now = followed.beliefs(np.array([model]))[0]
-        np.testing.assert_allclose(now, learner.concept @ points.T, atol=1e-9)
+        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
+        np.testing.assert_allclose(now, centred(points @ learner.concept.T), atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -42,7 +42,7 @@ def test_the_gain_is_the_rise_of_the_agreement_when_the_learner_is_shown_the_exa
     seen = made(12, k)
     followed = Concept().follow(seen)
     models = np.array(some_models(followed))
-    gains = followed.gains(models, followed.beliefs(models))
+    gains = now_of(followed, models).gains
     for place, model in enumerate(models):
         expected = rises_when_taught(followed, model)
         np.testing.assert_allclose(gains[place], expected, atol=1e-9)

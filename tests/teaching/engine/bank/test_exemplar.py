@@ -7,7 +7,17 @@ from teaching.engine import Pool
 from teaching.engine.bank.attention import DECAY, SPREAD, Attention
 from teaching.engine.bank.exemplar import Exemplar
 
-from .builders import agreement, chances, class_history, class_pool, made, seen_by
+from .builders import (
+    agreement,
+    centred,
+    chances,
+    class_history,
+    class_pool,
+    logits_of,
+    made,
+    now_of,
+    seen_by,
+)
 
 
 def votes_at(seen, model, followed, point, shown, step):
@@ -33,23 +43,36 @@ def test_models_answer_by_the_votes_of_their_memories(k):
         for step in range(8):
             expected = votes_at(seen, model, followed, shown[step], shown, step)
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
-        now = followed.beliefs(np.array([model]))[0]
+        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
         expected = [votes_at(seen, model, followed, one, shown, 8) for one in points]
-        np.testing.assert_allclose(now.T, expected, atol=1e-9)
+        np.testing.assert_allclose(now, centred(np.array(expected)), atol=1e-9)
 
 
+def votes_now(followed, model):
+    """What memories say about every example, (n, k), one after the other."""
+    seen = followed.seen
+    space = seen.spaces.both[followed.places[model]]
+    total = np.zeros((seen.pool.n, seen.k))
+    for age, (example, label) in enumerate(
+        zip(seen.examples[::-1], seen.labels[::-1], strict=True)
+    ):
+        apart = ((space.points - space.points[example]) ** 2).sum(axis=1) / (2 * space.spread)
+        total[:, label] += followed.decays[model] ** age * np.exp(-apart / followed.widths[model])
+    return total
+
+
+@pytest.mark.parametrize("count", [2, 12])
 @pytest.mark.parametrize("k", [2, 3])
-def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k):
+def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k, count):
     pool = alike_or_apart(k)
     seen = seen_by(pool, class_history(pool, 8))
     followed = Exemplar().follow(seen)
-    models = np.array([1, 18])
-    beliefs = followed.beliefs(models)
-    gains = followed.gains(models, beliefs)
+    # Few models are worked out one after the other, and many side by side.
+    models = np.arange(1, 24, 24 // count)[:count]
+    gains = now_of(followed, models).gains
     similar = pool.affinity.toarray() + np.eye(pool.n)
     for place, model in enumerate(models):
-        kept = followed.decays[model]
-        left = np.exp(beliefs[place].T) * kept + (1 - kept) * followed.backgrounds[model] / k
+        left = followed.decays[model] * votes_now(followed, model) + followed.backgrounds[model] / k
         before = agreement(np.log(left), pool.labels)
         for x in range(pool.n):
             after = left.copy()
@@ -81,9 +104,14 @@ def test_attention_goes_to_the_features_that_predicted_the_labels(k):
                 )
             expected = np.log(total + followed.backgrounds[model] / k)
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
-    now = followed.beliefs(np.arange(2))
-    assert now.shape == (2, k, seen.pool.n)
-    np.testing.assert_allclose(chances(now.swapaxes(1, 2)).sum(axis=-1), 1)
+    models = np.arange(12)
+    now = logits_of(now_of(followed, models).beliefs)
+    for model in (0, 5, 11):
+        weights = attended(single, 8, followed.trusts[model])
+        apart = (weights * (single.standard[:, None] - values) ** 2).sum(axis=-1) / 2
+        similar = DECAY ** np.arange(8)[::-1] * np.exp(-apart / followed.widths[model])
+        expected = np.log(similar @ seen.truth + followed.backgrounds[model] / k)
+        np.testing.assert_allclose(now[model], centred(expected), atol=1e-9)
 
 
 def attended(single, step, trust):

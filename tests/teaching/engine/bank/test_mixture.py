@@ -8,12 +8,13 @@ import pytest
 from teaching.engine import Pool
 from teaching.engine.bank import FAMILIES, Followed
 from teaching.engine.bank.accuracy import RunningAccuracy
+from teaching.engine.bank.base import Among
 from teaching.engine.bank.mixture import CHANGE, Mixture, likeliest, weighed
 from teaching.engine.bank.outlook import Outlook
 from teaching.engine.spaces import MOST_FEATURES, Space
 
 from . import oracle
-from .builders import class_history, class_pool, made, seen_by
+from .builders import chances, class_history, class_pool, logits_of, made, now_of, seen_by
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -41,7 +42,7 @@ class One(Followed):
     """A single model, of which only the logits are known."""
 
     names = ("one",)
-    beliefs = None
+    now = None
 
     def __init__(self, logits):
         self.logits = logits
@@ -80,12 +81,34 @@ def test_what_the_study_assumes_counts_for_more_in_a_choice_than_it_is_probable(
     for place, models in mixture.leading():
         member, weights = mixture.members[place], mixture.parts[place][:, :, -1]
         shares = weights[models] / weights[models].sum() * weights.sum() * member.family.assumed
-        heeding = shares @ (1 - member.styles.guesses)
-        total = total + heeding @ member.followed.gains(models, member.followed.beliefs(models))
+        gains = now_of(member.followed, models).gains
+        total = total + (0 if gains is None else shares @ (1 - member.styles.guesses) @ gains)
         counted += shares.sum()
     np.testing.assert_allclose(Outlook.of(mixture).gains, total / counted, atol=1e-12)
     first = {family.name: family.weight * family.assumed for family in FAMILIES}
     assert first["concept"] == pytest.approx(sum(first.values()) / 2, rel=0.05)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("right", [0.3, 0.6, 0.95])
+def test_the_outlook_is_the_sum_over_every_model_in_every_style(k, right):
+    pool = class_pool(k=k)
+    mixture = Mixture.follow(seen_by(pool, class_history(pool, 16, right=right)), FAMILIES)
+    total, once, twice = 0.0, 0.0, 0.0
+    for place, models in mixture.leading():
+        member, weights = mixture.members[place], mixture.parts[place][:, :, -1]
+        lean = mixture.seen.leaning[-1] if member.family.leans else 0
+        believed = logits_of(now_of(member.followed, models).beliefs)
+        for row, model in enumerate(models):
+            for style, weight in zip(member.family.styles, weights[model], strict=True):
+                share = weight * weights.sum() / weights[models].sum()
+                p = chances(style.firmness * believed[row] + lean)
+                p = style.guess / k + (1 - style.guess) * p
+                total, once, twice = total + share, once + share * p, twice + share * p**2
+    outlook = Outlook.of(mixture)
+    np.testing.assert_allclose(outlook.probabilities, once / total, atol=1e-12)
+    spread = np.sqrt(twice / total - (once / total) ** 2)
+    np.testing.assert_allclose(outlook.spread, spread, atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -122,10 +145,10 @@ def test_a_pool_whose_classes_nothing_tells_apart_is_answered():
 
 def test_distances_are_in_units_of_the_mean_over_all_pairs():
     points = np.random.default_rng(0).normal(3, 2, (30, 4))
-    space, rows = Space(points), np.arange(30)
     squared = ((points[:, None] - points) ** 2).sum(axis=-1)
-    distances = space.distances(rows, rows)
-    np.testing.assert_allclose(distances, squared / squared.mean(), atol=1e-12)
+    among = Among((Space(points), Space(points)), np.arange(30), (points, points))
+    for distances in among.distances:
+        np.testing.assert_allclose(distances, squared / squared.mean(), atol=1e-12)
 
 
 def test_of_many_features_those_that_tell_the_classes_apart_are_attended_to():

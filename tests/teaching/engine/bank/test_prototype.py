@@ -5,7 +5,7 @@ import pytest
 
 from teaching.engine.bank.prototype import LEAST_STEPS, Prototype
 
-from .builders import agreement, made
+from .builders import agreement, centred, logits_of, made, now_of
 
 
 class Mover:
@@ -43,9 +43,9 @@ def test_models_take_the_nearest_prototype(k):
             expected = followed.sharpness[model] * mover.near([example])[0]
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
             mover.move(example, seen.labels[step])
-        now = followed.beliefs(np.array([model]))[0]
+        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
         expected = followed.sharpness[model] * mover.near(slice(None))
-        np.testing.assert_allclose(now.T, expected, atol=1e-9)
+        np.testing.assert_allclose(now, centred(expected), atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -53,14 +53,15 @@ def test_the_gain_is_the_rise_of_the_agreement_when_the_prototype_moves(k):
     seen = made(14, k)
     followed = Prototype().follow(seen)
     labels = seen.pool.labels
+    models = np.arange(18)
+    found = now_of(followed, models).gains
     for model in (0, 5, 9, 17):
         mover, sharpness = mover_of(followed, model), followed.sharpness[model]
         for step, example in enumerate(seen.examples):
             mover.move(example, seen.labels[step])
         prototypes, counts = mover.prototypes.copy(), mover.counts.copy()
         before = agreement(sharpness * mover.near(slice(None)), labels)
-        beliefs = followed.beliefs(np.array([model]))
-        gains = followed.gains(np.array([model]), beliefs)[0]
+        gains = found[model]
         for x in range(seen.pool.n):
             mover.prototypes, mover.counts = prototypes.copy(), counts.copy()
             mover.move(x, labels[x])
