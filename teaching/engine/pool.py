@@ -153,10 +153,11 @@ class Pool:
         """
         links = (self.affinity + sparse.eye_array(self.n, format="csr")).tocsr()
         columns = np.repeat(self.labels, np.diff(links.indptr)) * self.n + links.indices
-        shape = (self.n, self.class_count * self.n)
-        by = links.data / self.n
-        plain = sparse.csr_array((by, columns, links.indptr), shape=shape)
-        squared = sparse.csr_array((by * links.data, columns, links.indptr), shape=shape)
+        # Short numbers: what a product costs is mostly reading them.
+        places = columns.astype(np.int32), links.indptr.astype(np.int32)
+        shape, by = (self.n, self.class_count * self.n), links.data / self.n
+        plain = sparse.csr_array((by, *places), shape=shape)
+        squared = sparse.csr_array((by * links.data, *places), shape=shape)
         return sparse.block_array([[plain, None, None], [None, plain, squared]], format="csr")
 
     @cached_property

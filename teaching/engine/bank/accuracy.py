@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.special import logit
 
 from ..arrays import FloatArray, IntArray
 from .along import ByPlace
-from .base import AS_EXPECTED, GUESSERS, Family, Followed, Now, Seen, Style, described
+from .base import AS_EXPECTED, GUESSERS, Family, Followed, Now, Seen, Style, combined, described
 from .beliefs import Beliefs
 from .fading import left_before
 
@@ -23,6 +24,7 @@ GUESSES = 2.0
 HALF_WAYS = (1.0, 3.0, 10.0, 30.0)
 # How much an example's ease moves the log odds of a right answer.
 SLOPES = (0.3, 1.0)
+PRACTICES = combined(HALF_WAYS, (0.0, *SLOPES))
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,15 @@ class RunningAccuracy(Family):
 
     def follow(self, seen: Seen) -> FollowedAccuracy:
         shares = running_shares(seen.answers == seen.labels, self.decays, seen.k)
-        slopes = np.tile(self.slopes, len(self.decays))
-        decays = np.repeat(self.decays, len(self.slopes))
+        decays, slopes = self.grid()
         shares = np.repeat(shares, len(self.slopes), axis=0)
         return FollowedAccuracy.before(seen, shares, slopes, decay=decays)
+
+    @classmethod
+    @cache
+    def grid(cls) -> tuple[FloatArray, ...]:
+        """Decays and slopes of the models, (m,) each."""
+        return combined(cls.decays, cls.slopes)
 
 
 class Difficulty(RunningAccuracy):
@@ -95,8 +102,7 @@ class Practice(Family):
     styles: ClassVar[tuple[Style, ...]] = GUESSERS
 
     def follow(self, seen: Seen) -> FollowedAccuracy:
-        slopes = np.tile([0.0, *SLOPES], len(HALF_WAYS))
-        half_ways = np.repeat(HALF_WAYS, slopes.size // len(HALF_WAYS))
+        half_ways, slopes = PRACTICES
         left = half_ways[:, None] / (half_ways[:, None] + np.arange(len(seen) + 1))
         shares = 1 - (1 - 1 / seen.k) * left
         return FollowedAccuracy.before(seen, shares, slopes, half_way=half_ways)

@@ -58,9 +58,14 @@ class StyleArrays:
 
     @cached_property
     def heeding(self) -> FloatArray:
-        """1 − g, its square and g(1 − g) of each style, (3, f, s), 0 at other firmness than its own."""
+        """1 − g, g(1 − g) and (1 − g)² of each style, (3, f, s), 0 at other firmness than its own."""
         kept, is_at = 1 - self.guesses, self.which == np.arange(self.firmness.size)[:, None]
-        return np.stack([is_at * each for each in (kept, kept**2, self.guesses * kept)])
+        return np.stack([is_at * each for each in (kept, self.guesses * kept, kept**2)])
+
+    @cached_property
+    def guessed(self) -> FloatArray:
+        """g and g² of each style, (2, s)."""
+        return np.stack([self.guesses, self.guesses**2])
 
 
 # For models of the answers themselves: what they expect is nearly what comes.

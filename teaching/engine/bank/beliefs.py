@@ -50,22 +50,27 @@ class Beliefs:
 
     def chances(self, firmness: float = 1.0) -> FloatArray:
         """P of all classes for answers so firm, (m, k, n); of two classes that of class 1, (m, n)."""
-        return np.asarray(self.answers(np.array([firmness]), np.zeros(self.k))[0])
+        return np.asarray(self.answers(np.array([firmness]))[0])
 
-    def answers(self, firmness: FloatArray, lean: FloatArray) -> FloatArray:
-        """The same at each firmness (f,), with leanings (k,) to classes; (f, m, k, n), of two classes (f, m, n)."""
+    def answers(self, firmness: FloatArray, leaning: FloatArray | None = None) -> FloatArray:
+        """The same at each firmness (f,), with leanings of the models (m, k); (f, m, k, n), of two classes (f, m, n)."""
         powers = np.empty((firmness.size, *self.odds.shape))
         with np.errstate(over="ignore"):
             for own, power in zip(powers, firmness.tolist(), strict=True):
                 to_power(self.odds, power, out=own)
-            if self.k == 2:
-                powers *= np.exp(lean[0] - lean[1])
+            if leaning is not None:
+                powers *= self._leaning(leaning)
+        if self.k > 2:
+            powers /= powers.sum(axis=2, keepdims=True)
+            return powers
+        powers += 1
+        return np.divide(1.0, powers, out=powers)
+
+    def _leaning(self, leaning: FloatArray) -> FloatArray:
+        """By what chances or odds are multiplied, (m, k, 1) or (m, 1)."""
         if self.k == 2:
-            powers += 1
-            return np.divide(1.0, powers, out=powers)
-        powers *= np.exp(lean)[:, None]
-        powers /= powers.sum(axis=2, keepdims=True)
-        return powers
+            return np.exp(leaning[:, :1] - leaning[:, 1:])
+        return np.exp(leaning)[:, :, None]
 
 
 def to_power(values: FloatArray, power: float, out: FloatArray) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from .along import ByPlace, along_all
-from .base import Seen
+from .base import Now, Seen
 from .beliefs import Beliefs
 from .mixture import Member, Mixture
 
@@ -30,16 +31,14 @@ class Outlook:
 
     @classmethod
     def of(cls, mixture: Mixture) -> Outlook:
-        parts, n, k = _parts(mixture), mixture.seen.pool.n, mixture.seen.k
-        moments, gains = np.zeros((2, 1 if k == 2 else k, n)), np.zeros(n)
-        for part in parts:
-            moments += part.moments
-            if part.gains is not None:
-                gains += part.gains
-        gains /= sum(part.counted for part in parts)
-        moments /= sum(part.weight for part in parts)
-        mean, squares = moments
+        parts, k = _parts(mixture), mixture.seen.k
+        mean, squares = _moments(mixture.seen, parts) / sum(part.weight for part in parts)
         spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        gains = np.zeros(mixture.seen.pool.n)
+        for part in parts:
+            if part.now.gains is not None:
+                gains += part.counting @ part.now.gains
+        gains /= sum(part.weight * part.assumed for part in parts)
         return cls(_by_example(mean, k, 1 - mean), _by_example(spread, k, spread), gains)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
@@ -57,27 +56,32 @@ def _by_example(values: FloatArray, k: int, others: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of one family in an outlook: sums over its models by weight, of gains by how much they count.
+    """The part of one family in an outlook: what its models expect, each in every style with `weights` (m, s)."""
 
-    moments: Σ π P and Σ π P², (2, k, n), of two classes (2, 1, n) of class 1, and n is 1 for the same answers to all.
-    """
-
-    weight: float
-    counted: float
-    moments: FloatArray
-    gains: FloatArray | None
+    member: Member
+    weights: FloatArray
+    now: Now
 
     @classmethod
     def of(cls, mixture: Mixture, place: int, models: IntArray, along: ByPlace) -> _Part:
-        member = mixture.members[place]
-        everyone = mixture.parts[place][:, :, -1]
-        weights = everyone[models] * (everyone.sum() / everyone[models].sum())
-        now = member.followed.now(models, along)
-        moments = _moments(mixture.seen, member, weights, now.beliefs)
-        weight, assumed = float(weights.sum()), member.family.assumed
-        heeding = assumed * (weights @ (1 - member.styles.guesses))
-        gains = None if now.gains is None else heeding @ now.gains
-        return cls(weight, assumed * weight, moments, gains)
+        """Some models stand for all of their family."""
+        member, everyone = mixture.members[place], mixture.parts[place][:, :, -1]
+        weights = everyone[models]
+        weights = weights * (mixture.held[place] / weights.sum())
+        return cls(member, weights, member.followed.now(models, along))
+
+    @property
+    def weight(self) -> float:
+        return float(self.weights.sum())
+
+    @property
+    def assumed(self) -> float:
+        return self.member.family.assumed
+
+    @property
+    def counting(self) -> FloatArray:
+        """How much the gains of each model count, (m,)."""
+        return np.asarray(self.assumed * (self.weights @ (1 - self.member.styles.guesses)))
 
 
 def _parts(mixture: Mixture) -> list[_Part]:
@@ -89,16 +93,33 @@ def _parts(mixture: Mixture) -> list[_Part]:
     return [_Part.of(mixture, *one, along) for one, along in zip(leading, alongs, strict=True)]
 
 
-def _moments(seen: Seen, member: Member, weights: FloatArray, beliefs: Beliefs) -> FloatArray:
+def _moments(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
     """Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)² over models and styles, (2, k, n), of two classes (2, 1, n).
 
-    Expanded in P, so that each is one sum over the models at every firmness.
+    Expanded in P, so that each is one sum over the models at every firmness, of all families that have the same.
     """
-    styles, lean = member.styles, seen.leaning[-1] if member.family.leans else np.zeros(seen.k)
-    once, twice, crossed = (styles.heeding @ weights.T).reshape(3, -1)
-    flat = beliefs.answers(styles.firmness, lean).reshape(once.size, -1)
-    found = np.stack([once, 2 / seen.k * crossed]) @ flat
-    found[1] += twice @ np.square(flat, out=flat)
-    even = styles.guesses / seen.k
-    found += np.stack([even, even**2]) @ weights.sum(axis=0)[:, None]
-    return found.reshape(2, 1 if seen.k == 2 else seen.k, -1)
+    found = np.zeros((2, (1 if seen.k == 2 else seen.k) * seen.pool.n))
+    for firmness in dict.fromkeys(tuple(part.member.styles.firmness) for part in parts):
+        own = [part for part in parts if tuple(part.member.styles.firmness) == firmness]
+        once, crossed, twice = _shares(own)
+        flat = _chances(seen, own).reshape(once.size, -1)
+        found += np.stack([once, 2 / seen.k * crossed]) @ flat
+        found[1] += twice @ np.square(flat, out=flat)
+    guessed = sum(part.member.styles.guessed @ part.weights.sum(axis=0) for part in parts)
+    found += (guessed / [seen.k, seen.k**2])[:, None]
+    return found.reshape(2, -1, seen.pool.n)
+
+
+def _shares(parts: Sequence[_Part]) -> FloatArray:
+    """Σ π (1−g), Σ π g(1−g) and Σ π (1−g)² of every model at each firmness, the same for all parts; (3, f·m)."""
+    each = [part.member.styles.heeding @ part.weights.T for part in parts]
+    return np.concatenate(each, axis=2).reshape(3, -1)
+
+
+def _chances(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
+    """P at each firmness without guesses, the same for all parts, (f, m, k, n); of two classes that of class 1."""
+    shape = (seen.pool.n,) if seen.k == 2 else (seen.k, seen.pool.n)
+    odds = [np.broadcast_to(part.now.beliefs.odds, (len(part.weights), *shape)) for part in parts]
+    leaning = np.repeat([part.member.family.leans for part in parts], [len(one) for one in odds])
+    beliefs = Beliefs(np.concatenate(odds), seen.k)
+    return beliefs.answers(parts[0].member.styles.firmness, np.outer(leaning, seen.leaning[-1]))
