@@ -103,7 +103,7 @@ class Site:
         else:
             shutil.copytree(prepared_folder(), self.data_dir, dirs_exist_ok=True)
 
-    def start_server(self, log: IO[str]) -> subprocess.Popen[bytes]:
+    def start_server(self, log: IO[str], **options: Any) -> subprocess.Popen[bytes]:
         """gunicorn with the product's configuration, on the prepared data folder."""
         command = [
             sys.executable,
@@ -114,7 +114,12 @@ class Site:
             "jedi_web.wsgi",
         ]
         server = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            **options,
         )
         self.server_pid = server.pid
         return server
