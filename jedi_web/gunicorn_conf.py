@@ -1,6 +1,7 @@
 """gunicorn's configuration: two processes of four threads, one BLAS thread each."""
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +20,11 @@ threads = int(os.environ.get("WEB_THREADS", "4"))
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
 control_socket_disable = True
+# A worker looks at an image for some seconds: the connection stays open for the next one.
+keepalive = 15
+# For so many seconds a connection over which nothing comes stays with the system: browsers open some in advance, and
+# each would keep a thread waiting.
+SILENT_SECONDS = 30
 # The application is loaded once and shared by the processes, which saves memory and time at the start.
 preload_app = True
 
@@ -42,8 +48,15 @@ def on_starting(server: Any) -> None:
 
 def when_ready(server: Any) -> None:
     """On one machine, a background worker runs as long as the web server does."""
+    leave_silent_connections_alone(server)
     if os.environ.get("JEDI_EMBEDDED_WORKER") == "1":
         _background.append(supervision.SupervisedWorker())
+
+
+def leave_silent_connections_alone(server: Any) -> None:
+    for listener in server.LISTENERS:
+        if hasattr(socket, "TCP_DEFER_ACCEPT") and listener.sock.family != socket.AF_UNIX:
+            listener.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -1,6 +1,6 @@
 """A header for every page, and what only pages of researchers need: a worker's requests pass that by.
 
-Sessions, sign-in and messages belong to people with an account. A worker has none, and sends by far the most requests.
+Sessions, sign-in and messages belong to people with an account.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,8 @@ from django.contrib.sessions.middleware import SessionMiddleware
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
-WORKERS = ("/api/sessions/", "/api/studies/", "/w/", "/healthz")
+from .addresses import is_of_a_worker
+
 NO_PAGES = ("application/json", "image/jpeg")
 NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'"
 
@@ -57,7 +58,7 @@ class PastWorkers:
     get_response: Any
 
     def __call__(self, request: HttpRequest) -> Any:
-        if request.path_info.startswith(WORKERS):
+        if is_of_a_worker(request.path_info):
             return self.get_response(request)
         return super().__call__(request)  # type: ignore[misc]
 
