@@ -260,6 +260,12 @@ def by_place(places: IntArray) -> list[tuple[int, slice]]:
     return [(place, own) for place, own in parts if own.start < own.stop]
 
 
+def shared(settings: IntArray) -> tuple[IntArray, IntArray]:
+    """The different ones among the settings of models, ascending, and which of them each model has."""
+    different = np.array(sorted({*settings.tolist()}))
+    return different, np.searchsorted(different, settings)
+
+
 def softmax(logits: FloatArray, axis: int = -1) -> FloatArray:
     """Probabilities over an axis; of two classes by their difference, which takes half the time."""
     if logits.shape[axis] == 2:

@@ -50,10 +50,12 @@ class Beliefs:
 
     def chances(self, firmness: float = 1.0) -> FloatArray:
         """P of all classes for answers so firm, (m, k, n); of two classes that of class 1, (m, n)."""
+        if firmness == 1 and self.k == 2:
+            return np.asarray(1 / (1 + self.odds))
         return np.asarray(self.answers(np.array([firmness]))[0])
 
     def answers(self, firmness: FloatArray, leaning: FloatArray | None = None) -> FloatArray:
-        """The same at each firmness (f,), with leanings of the models (m, k); (f, m, k, n), of two classes (f, m, n)."""
+        """The same at each firmness (f,), with leanings of models (m, k); (f, m, k, n), of two classes (f, m, n)."""
         powers = np.empty((firmness.size, *self.odds.shape))
         with np.errstate(over="ignore"):
             for own, power in zip(powers, firmness.tolist(), strict=True):

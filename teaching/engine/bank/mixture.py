@@ -71,7 +71,8 @@ class Member:
 class Layout:
     """Where everything stands when all families are one: of r rows, each a model at a firmness, the model, the
     firmness and whether it leans; of M members, each a model in a style, the model, the row, the guessing and the
-    first weight, but for the share of the model in its family.
+    first weight, but for the share of the model in its family. `ends` count the models up to the end of each
+    family.
     """
 
     models: IntArray
@@ -81,6 +82,17 @@ class Layout:
     rows: IntArray
     guesses: FloatArray
     weights: FloatArray
+    ends: IntArray
+
+    @cached_property
+    def families(self) -> list[slice]:
+        """The models of each family."""
+        ends = self.ends.tolist()
+        return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    @classmethod
+    def of_members(cls, members: Sequence[Member]) -> Layout:
+        return cls.of(tuple(m.family for m in members), tuple(m.shape[0] for m in members))
 
     @classmethod
     @cache
@@ -90,7 +102,8 @@ class Layout:
         for family, count in zip(families, counts, strict=True):
             parts.append(cls._part(family, models + np.arange(count), rows))
             models, rows = models + count, rows + parts[-1][0].size
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+        columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
+        return cls(*[*columns, np.cumsum(counts)])
 
     @staticmethod
     def _part(
@@ -125,21 +138,25 @@ class Mixture:
 
     @classmethod
     def of_members(cls, seen: Seen, members: tuple[Member, ...]) -> Mixture:
-        families = tuple(member.family for member in members)
-        layout = Layout.of(families, tuple(member.shape[0] for member in members))
+        layout = Layout.of_members(members)
         shares = np.concatenate([member.followed.first_shares for member in members])
         first = layout.weights * shares[layout.owners]
         logits = np.concatenate([member.followed.logits for member in members])
         return cls(seen, members, weighed(first / first.sum(), likelihoods(seen, logits, layout)))
 
     @cached_property
+    def layout(self) -> Layout:
+        return Layout.of_members(self.members)
+
+    @cached_property
     def parts(self) -> list[FloatArray]:
         """The weights of each family, (m, s, t+1)."""
-        ends = np.cumsum([math.prod(member.shape) for member in self.members])
-        rows = np.split(self.weights, ends[:-1])
-        return [
-            part.reshape(*member.shape, -1) for member, part in zip(self.members, rows, strict=True)
-        ]
+        found, first = [], 0
+        for member in self.members:
+            last = first + math.prod(member.shape)
+            found.append(self.weights[first:last].reshape(*member.shape, -1))
+            first = last
+        return found
 
     def expected(self) -> FloatArray:
         """P of all classes before each answer, (t, k)."""
@@ -155,16 +172,17 @@ class Mixture:
     @cached_property
     def totals(self) -> list[FloatArray]:
         """The weight of each model now, by family, (m,) each."""
-        counts = [member.shape[0] for member in self.members]
-        styles = np.repeat([member.shape[1] for member in self.members], counts)
-        starts = np.cumsum(styles) - styles
-        each = np.add.reduceat(self.weights[:, -1], starts)
-        return np.split(each, np.cumsum(counts)[:-1])
+        return [self._by_model[own] for own in self.layout.families]
 
     @cached_property
     def held(self) -> FloatArray:
         """The weight of each family now."""
-        return np.array([math.fsum(total.tolist()) for total in self.totals])
+        return np.add.reduceat(self._by_model, [own.start for own in self.layout.families])
+
+    @cached_property
+    def _by_model(self) -> FloatArray:
+        """The weight of each model now, those of all families in a row."""
+        return np.asarray(np.bincount(self.layout.owners, self.weights[:, -1]), dtype=np.float64)
 
     def family_weights(self) -> dict[str, float]:
         """How probable each family is now."""
@@ -208,7 +226,10 @@ def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:
     ratios += leaning[:, :, None] * layout.leans
     with np.errstate(over="ignore"):
         said = 1 / (1 + np.exp(ratios, out=ratios).sum(axis=0))
-    return np.asarray(layout.guesses / k + (1 - layout.guesses) * said[:, layout.rows])
+    chances = np.take(said, layout.rows, axis=1)
+    chances *= 1 - layout.guesses
+    chances += layout.guesses / k
+    return chances
 
 
 def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
@@ -216,9 +237,8 @@ def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
     weights = np.empty((len(likelihoods) + 1, *first.shape))
     weights[0] = first
     back = CHANGE * first
-    for step, chances in enumerate(likelihoods):
-        total = np.vecdot(weights[step], chances)[..., None]
-        now = np.multiply(weights[step], chances, out=weights[step + 1])
-        now *= (1 - CHANGE) / total
+    for before, chances, now in zip(weights, likelihoods, weights[1:], strict=False):
+        np.multiply(before, chances, out=now)
+        now *= (1 - CHANGE) / np.add.reduce(now, axis=-1, keepdims=True)
         now += back
     return np.moveaxis(weights, 0, -1)

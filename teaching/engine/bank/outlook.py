@@ -118,8 +118,10 @@ def _shares(parts: Sequence[_Part]) -> FloatArray:
 
 def _chances(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
     """P at each firmness without guesses, the same for all parts, (f, m, k, n); of two classes that of class 1."""
-    shape = (seen.pool.n,) if seen.k == 2 else (seen.k, seen.pool.n)
-    odds = [np.broadcast_to(part.now.beliefs.odds, (len(part.weights), *shape)) for part in parts]
-    leaning = np.repeat([part.member.family.leans for part in parts], [len(one) for one in odds])
-    beliefs = Beliefs(np.concatenate(odds), seen.k)
+    models = [len(part.weights) for part in parts]
+    leaning = np.repeat([part.member.family.leans for part in parts], models)
+    odds = np.empty((leaning.size, *((seen.pool.n,) if seen.k == 2 else (seen.k, seen.pool.n))))
+    for part, last in zip(parts, np.cumsum(models).tolist(), strict=True):
+        odds[last - len(part.weights) : last] = part.now.beliefs.odds
+    beliefs = Beliefs(odds, seen.k)
     return beliefs.answers(parts[0].member.styles.firmness, np.outer(leaning, seen.leaning[-1]))

@@ -27,6 +27,7 @@ from .base import (
     described,
     looks,
     own_class,
+    shared,
 )
 from .beliefs import Beliefs
 
@@ -60,7 +61,7 @@ class FollowedPrototypes(Followed):
         """The prototypes from the centre, plain and turned by C, (2, g', k, q) of each place; see `_nearness`."""
         asked = {}
         for place, own in by_place(self.places[models]):
-            space, which = self.seen.spaces.both[place], np.unique(self.which[models[own]])
+            space, (which, _) = self.seen.spaces.both[place], shared(self.which[models[own]])
             shown = self.seen.shown_points[place] - space.centre
             prototypes = self.coefficients[which] @ shown
             both = np.stack([prototypes, prototypes @ space.centred_moments])
@@ -77,13 +78,13 @@ class FollowedPrototypes(Followed):
         n, k = self.seen.pool.n, self.seen.k
         logits, gains = np.empty((models.size, k, n)), np.empty((models.size, n))
         for place, own in by_place(self.places[models]):
-            which, shared = np.unique(self.which[models[own]], return_inverse=True)
+            which, of = shared(self.which[models[own]])
             s = self.sharpness[models[own]]
             near = self._nearness(place, which, along[place].reshape(2, which.size, k, n))
             products, squares = self._added(place, which, near)
-            now = Agreement.of(near.near, self.seen.spaces.truth).of_models(shared).scaled(s)
-            np.multiply(s[:, None, None], near.near[shared], out=logits[own])
-            gains[own] = now.rises(s[:, None] * products[shared], (s**2)[:, None] * squares[shared])
+            now = Agreement.of(near.near, self.seen.spaces.truth).of_models(of).scaled(s)
+            np.multiply(s[:, None, None], near.near[of], out=logits[own])
+            gains[own] = now.rises(s[:, None] * products[of], (s**2)[:, None] * squares[of])
         return Now(Beliefs.of_logits(logits), gains)
 
     def _added(self, place: int, which: IntArray, near: _Nearness) -> tuple[FloatArray, FloatArray]:

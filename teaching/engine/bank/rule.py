@@ -148,11 +148,11 @@ def held_before(
     stays, moved = 1 - move, move * takes[1:]
     held = np.empty(takes.shape)
     held[0] = 1 / takes.shape[-1]
-    for s in steps:
-        share = stays[s] / np.vecdot(held[s], said[s])[:, None]
-        now = np.multiply(held[s], said[s], out=held[s + 1])
-        now *= share
-        now += moved[s]
+    # One step after the other, as plain calls: there are many of them.
+    for before, heard, stay, come, now in zip(held, said, stays, moved, held[1:], strict=False):
+        np.multiply(before, heard, out=now)
+        now *= stay / np.add.reduce(now, axis=1, keepdims=True)
+        now += come
     return held
 
 

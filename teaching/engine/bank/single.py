@@ -42,13 +42,17 @@ class SingleFeatures:
     @cached_property
     def log_chances(self) -> FloatArray:
         """Of each class by each feature alone before each step, shape (s, t, k)."""
-        values = self.standard[self.examples].T
+        t, values = self.examples.size, self.standard[self.examples].T
         apart = values[:, :, None] - values[:, None, :]
         apart *= apart
         apart *= -0.5 / WIDTH
-        [left] = left_before(self.examples.size, DECAY)[:, :-1]
-        votes = (np.exp(apart, out=apart) * left) @ one_hot(self.labels, self.k)
-        return _log_chances(votes, axis=-1)
+        [left] = left_before(t, DECAY)[:, :-1]
+        similar = np.exp(apart, out=apart)
+        similar *= left
+        votes = similar.reshape(self.count * t, t) @ one_hot(self.labels, self.k)
+        votes += BACKGROUND / self.k
+        votes /= votes.sum(axis=1, keepdims=True)
+        return np.log(votes, out=votes).reshape(self.count, t, self.k)
 
     def votes(self, features: IntArray) -> FloatArray:
         """What speaks for each class at every example after the last step, by some features, (len(features), k, n)."""
@@ -66,11 +70,6 @@ class SingleFeatures:
         told = self.log_chances[:, np.arange(t), self.labels].T
         [left] = left_before(t, VALIDITY_DECAY)
         return np.asarray(left @ told)
-
-
-def _log_chances(votes: FloatArray, axis: int) -> FloatArray:
-    chances = votes + BACKGROUND / votes.shape[axis]
-    return np.asarray(np.log(chances / chances.sum(axis=axis, keepdims=True)))
 
 
 def attention(validity: FloatArray, trust: FloatArray) -> FloatArray:
