@@ -9,8 +9,20 @@ import numpy as np
 from ..arrays import FloatArray
 from ..spaces import Spaces
 
-# Vectors (r, q) of a space by its place in `Spaces.both`, or their products with every example, (r, n).
+# Of a space by its place in `Spaces.both`: vectors v with numbers a and b, (r, q + 2), or vᵀx + a + b‖x‖²/2 of every
+# example, (r, n), with ‖x‖² in units of the spread.
 ByPlace = dict[int, FloatArray]
+
+
+def asked_for(
+    vectors: FloatArray, more: FloatArray | float = 0.0, halves: FloatArray | float = 0.0
+) -> FloatArray:
+    """Vectors (…, q) with their a and b as rows (r, q + 2)."""
+    q = vectors.shape[-1]
+    rows = np.empty((vectors.size // q, q + 2))
+    rows[:, :q] = vectors.reshape(-1, q)
+    rows[:, q], rows[:, q + 1] = more, halves
+    return rows
 
 
 def along_all(spaces: Spaces, asked: Sequence[ByPlace]) -> list[ByPlace]:
@@ -23,7 +35,7 @@ def along_all(spaces: Spaces, asked: Sequence[ByPlace]) -> list[ByPlace]:
         own = [number for number, one in enumerate(asked) if place in one]
         if own:
             parts = [asked[number][place] for number in own]
-            products = np.concatenate(parts) @ space.points.T
+            products = np.concatenate(parts) @ space.columns
             ends = np.cumsum([len(part) for part in parts])
             for number, product in zip(own, np.split(products, ends[:-1]), strict=True):
                 found[number][place] = product

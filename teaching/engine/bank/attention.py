@@ -58,9 +58,11 @@ class FollowedAttention(Followed):
         """Between what was shown and every example, as attended to now, (t, n)."""
         single = self.seen.single
         weights = attended(single.validity[-1], trust) / width
-        products = (weights * single.standard[self.seen.examples]) @ single.standard.T
+        nearness = (weights * single.standard[self.seen.examples]) @ single.standard.T
         halves = self.seen.spaces.squared_standard @ (weights / 2)
-        return similarity(products, halves[self.seen.examples], halves)
+        nearness -= halves
+        nearness -= halves[self.seen.examples][:, None]
+        return similarity(nearness)
 
 
 class Attention(Family):

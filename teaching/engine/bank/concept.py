@@ -19,7 +19,7 @@ from scipy.special import expit
 from ..arrays import FloatArray, IntArray
 from ..learners.paper import LearningRate
 from .agreement import Agreement
-from .along import ByPlace
+from .along import ByPlace, asked_for
 from .base import (
     GIVEN,
     RELEVANT,
@@ -112,7 +112,7 @@ class FollowedConcepts(Followed):
         for place, own in by_place(self.grid.places[models]):
             space, concepts = self.seen.spaces.both[place], self._concepts(place, models[own])
             concepts[1] = concepts[1] @ space.moments
-            asked[place] = concepts.reshape(-1, concepts.shape[-1]) / space.square
+            asked[place] = asked_for(concepts / space.square)
         return asked
 
     def now(self, models: IntArray, along: ByPlace) -> Now:

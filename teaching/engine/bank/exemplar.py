@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
-from .along import ByPlace
+from .along import ByPlace, asked_for
 from .base import (
     GIVEN,
     RELEVANT,
@@ -60,21 +60,21 @@ class FollowedExemplars(Followed):
         )
 
     def directions(self, models: IntArray) -> ByPlace:
-        """What was shown, in units of the widest similarity of each place, (t, q)."""
+        """Minus the distances to what was shown, in units of the widest similarity of each place, (t, q + 2)."""
         asked = {}
         for place, own in by_place(self.places[models]):
-            unit = self.seen.spaces.both[place].spread * self.widths[models[own]].max()
-            asked[place] = self.seen.shown_points[place] / unit
+            space, width = self.seen.spaces.both[place], self.widths[models[own]].max()
+            shown = self.seen.shown_points[place] / (space.spread * width)
+            halves = space.half_squares[self.seen.examples]
+            asked[place] = asked_for(shown, halves / -width, -1 / width)
         return asked
 
     def now(self, models: IntArray, along: ByPlace) -> Now:
         left = left_before(len(self.seen), *self.decays[models].tolist())[:, -1]
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
         for place, own in by_place(self.places[models]):
-            widths = self.widths[models[own]]
-            halves = self.seen.spaces.both[place].half_squares / widths.max()
-            similar = similarity(along[place], halves[self.seen.examples], halves)
-            votes[own] = voted(similar, widths, left[own, None] * self.seen.truth.T)
+            weights = left[own, None] * self.seen.truth.T
+            votes[own] = voted(similarity(along[place]), self.widths[models[own]], weights)
         return remembered(self.seen, votes, self.decays[models], self.backgrounds[models])
 
 
@@ -100,13 +100,11 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
     return [powered(first, round(widest / width)) for width in WIDTHS]
 
 
-def similarity(products: FloatArray, rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """exp(−½‖x − x'‖²) from xᵀx' (t, n), which are used up, and ½‖x‖² of rows (t,) and columns (n,)."""
-    products -= columns
-    products -= rows[:, None]
+def similarity(nearness: FloatArray) -> FloatArray:
+    """exp of minus a distance (t, n), which is used up."""
     # Where rounding makes a distance negative, it is none.
-    np.minimum(products, 0.0, out=products)
-    return np.exp(products, out=products)
+    np.minimum(nearness, 0.0, out=nearness)
+    return np.exp(nearness, out=nearness)
 
 
 def voted(similar: FloatArray, widths: FloatArray, weights: FloatArray) -> FloatArray:

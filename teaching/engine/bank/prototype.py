@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
-from .along import ByPlace
+from .along import ByPlace, asked_for
 from .base import (
     GIVEN,
     RELEVANT,
@@ -64,8 +64,8 @@ class FollowedPrototypes(Followed):
             space, (which, _) = self.seen.spaces.both[place], shared(self.which[models[own]])
             shown = self.seen.shown_points[place] - space.centre
             prototypes = self.coefficients[which] @ shown
-            both = np.stack([prototypes, prototypes @ space.centred_moments])
-            asked[place] = both.reshape(-1, both.shape[-1]) / space.spread
+            both = np.stack([prototypes, prototypes @ space.centred_moments]) / space.spread
+            asked[place] = asked_for(both, -(both @ space.centre).ravel())
         return asked
 
     def now(self, models: IntArray, along: ByPlace) -> Now:
@@ -106,9 +106,8 @@ class FollowedPrototypes(Followed):
     def _nearness(self, place: int, which: IntArray, along: FloatArray) -> _Nearness:
         """From the products of all examples with the prototypes, plain and turned, (2, g', k, n)."""
         seen, labels, space = self.seen, self.seen.pool.labels, self.seen.spaces.both[place]
-        # From the centre, which is the mean of all examples: xᵀμ and xᵀCμ, then μᵀμ and μᵀCμ', in units of the spread.
+        # From the centre, in units of the spread: xᵀμ and xᵀCμ, then μᵀμ and μᵀCμ'.
         shown, coefficients = seen.examples, self.coefficients[which]
-        along -= along.mean(axis=-1, keepdims=True)
         plain, across = along
         lengths = np.vecdot(plain[:, :, shown], coefficients)
         among = across[:, :, shown] @ coefficients.swapaxes(1, 2)
