@@ -30,6 +30,7 @@ from .base import (
     shared,
 )
 from .beliefs import Beliefs
+from .fading import left_before
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
@@ -179,5 +180,7 @@ def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
     np.cumsum(np.log1p(-steps)[:, :, None] * seen.truth, axis=1, out=left[:, 1:])
     then = np.vecdot(left[:, 1:], seen.truth)
     lasting = np.exp(np.minimum(left[:, :, seen.labels] - then[:, None], 0.0))
-    coefficients = np.tri(len(seen) + 1, len(seen), -1) * (steps[:, None] * lasting)
+    lasting *= steps[:, None]
+    # Nothing of what is to come.
+    coefficients = left_before(len(seen), 1.0) * lasting
     return coefficients[:, :, None] * seen.truth.T, np.maximum(1 / counts[-1], least)

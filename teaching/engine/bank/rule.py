@@ -15,7 +15,7 @@ from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
 from .along import ByPlace
 from .base import GUESSERS, Family, Followed, Now, Seen, Style, combined, described, own_class
-from .beliefs import Beliefs
+from .beliefs import Beliefs, to_power
 from .single import attention
 
 # How firmly a learner goes by its feature, how often it moves on when right and when wrong, and how much the
@@ -125,7 +125,7 @@ class Rule(Family):
     def follow(self, seen: Seen) -> FollowedRules:
         firmness, which, trusts = GRID
         moves = np.array(MOVES)[which]
-        spoken = np.stack([firm(seen.single.log_chances, one) for one in FIRMNESS], axis=1)
+        spoken = np.stack([firm(seen.single.chances, one) for one in FIRMNESS], axis=1)
         spoken = np.repeat(spoken.transpose(2, 1, 0, 3), firmness.size // len(FIRMNESS), axis=1)
         takes = attention(seen.single.validity[:, None], np.array(TRUSTS)[:, None])
         takes = takes[:, np.arange(trusts.size) % len(TRUSTS)]
@@ -156,7 +156,9 @@ def held_before(
     return held
 
 
-def firm(log_chances: FloatArray, firmness: float) -> FloatArray:
+def firm(chances: FloatArray, firmness: float) -> FloatArray:
     """Chances (…, k) that are so many times firmer."""
-    powers = np.exp(firmness * log_chances)
-    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+    powers = np.empty(chances.shape)
+    to_power(chances, firmness, out=powers)
+    powers /= powers.sum(axis=-1, keepdims=True)
+    return powers

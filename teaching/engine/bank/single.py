@@ -41,6 +41,11 @@ class SingleFeatures:
 
     @cached_property
     def log_chances(self) -> FloatArray:
+        """The logs of the chances."""
+        return np.log(self.chances)
+
+    @cached_property
+    def chances(self) -> FloatArray:
         """Of each class by each feature alone before each step, shape (s, t, k)."""
         t, values = self.examples.size, self.standard[self.examples].T
         apart = values[:, :, None] - values[:, None, :]
@@ -52,7 +57,7 @@ class SingleFeatures:
         votes = similar.reshape(self.count * t, t) @ one_hot(self.labels, self.k)
         votes += BACKGROUND / self.k
         votes /= votes.sum(axis=1, keepdims=True)
-        return np.log(votes, out=votes).reshape(self.count, t, self.k)
+        return votes.reshape(self.count, t, self.k)
 
     def votes(self, features: IntArray) -> FloatArray:
         """What speaks for each class at every example after the last step, by some features, (len(features), k, n)."""

@@ -16,7 +16,7 @@ def test_chances_are_those_of_all_ways_to_hold_features(k):
     seen = made(5, k, d=3)
     followed = Rule().follow(seen)
     for model in (0, 3, 7):
-        spoken = firm(seen.single.log_chances, followed.firmness[model])
+        spoken = firm(seen.single.chances, followed.firmness[model])
         takes = taken_up(seen, [0.3, 1.0][model % 2])
         for step in range(5):
             total = sum(
@@ -73,7 +73,7 @@ def test_a_learner_gains_from_what_its_feature_gets_wrong(k):
     weights = followed.held[[model]] + followed.taken[[model]]
     features = np.flatnonzero(likely(weights)[0])
     logs = np.log(seen.single.votes(features).swapaxes(1, 2))
-    spoken = firm(logs, followed.firmness[model])
+    spoken = chances(followed.firmness[model] * logs)
     right = spoken[:, np.arange(seen.pool.n), seen.pool.labels]
     held, taken = followed.held[model, features], followed.taken[model, features]
     held, taken = held / held.sum(), taken / taken.sum()
