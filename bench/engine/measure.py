@@ -207,7 +207,8 @@ def tracked_histories(pool: Pool, rate: LearningRate) -> dict[str, list[Shown]]:
 def learners(pool: Pool, rate: LearningRate) -> dict[str, Learner]:
     """One of each kind that the paper does not assume."""
     d, k, square = pool.dimensions, pool.class_count, float(pool.squared_norms.mean())
-    start, settings = np.zeros((k, d)), {"beta": BETA, "learning_rate": rate}
+    start = np.zeros((k, d))
+    settings: dict[str, Any] = {"beta": BETA, "learning_rate": rate}
     return {
         "hinge": HingeLearner(start, **settings),
         "squared": SquaredLearner(start, **settings),
