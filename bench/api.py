@@ -13,7 +13,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -123,12 +123,14 @@ def in_groups(workers: list[Worker], size: int, action: Callable[[Worker], Any])
     )
 
 
-def measure(server: Server, concurrency: int, sessions: int) -> dict[str, Cost]:
+def measure(
+    server: Server, concurrency: int, sessions: int, kinds: Sequence[str] = KINDS
+) -> dict[str, Cost]:
     times = Times()
     workers = [Worker(server.address, times) for _ in range(max(concurrency, sessions))]
     in_groups(workers, concurrency, lambda worker: worker.while_in("consent", "memory"))
     costs = {}
-    for kind in KINDS:
+    for kind in kinds:
         cpu = server.cpu_seconds()
         elapsed = in_groups(workers, concurrency, lambda worker, kind=kind: worker.do(kind))  # type: ignore[misc]
         costs[kind] = Cost(times.by_kind[kind], elapsed, server.cpu_seconds() - cpu)

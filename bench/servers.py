@@ -65,7 +65,9 @@ def proportional_kb(pid: int) -> int:
 
 
 @contextmanager
-def running_server(database_url: str, log: IO[bytes] | None = None) -> Iterator[Server]:
+def running_server(
+    database_url: str, log: IO[bytes] | None = None, application: str = "jedi_web.wsgi"
+) -> Iterator[Server]:
     """The product on a fresh data folder with the demo study; its log goes into the file, if there is one."""
     with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder:
         environment = {
@@ -80,7 +82,7 @@ def running_server(database_url: str, log: IO[bytes] | None = None) -> Iterator[
         prepare = [sys.executable, "manage.py", "prepare"]
         whole = os.environ | environment
         subprocess.run(prepare, cwd=ROOT, env=whole, check=True, stdout=subprocess.DEVNULL)
-        command = [*GUNICORN, "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"]
+        command = [*GUNICORN, "jedi_web/gunicorn_conf.py", application]
         with running(command, environment, ready="/healthz", log=log) as server:
             yield server
 

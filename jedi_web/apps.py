@@ -2,8 +2,8 @@ from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 
 
-class JobsConfig(AppConfig):
-    name = "jobs"
+class JediWebConfig(AppConfig):
+    name = "jedi_web"
 
     def ready(self) -> None:
         from .connections import keep_only_what_can_write
