@@ -130,7 +130,8 @@ def get(path):
     statuses = []
     body = application(environ, lambda status, headers: statuses.append(status))
     content = b"".join(body)
-    body.close()
+    # A reply that is whole already has nothing to close.
+    getattr(body, "close", lambda: None)()
     assert statuses[0].startswith("200"), (path, statuses, content[:500])
     return content
 
