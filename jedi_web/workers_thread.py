@@ -1,11 +1,11 @@
 """One thread of each process for the requests of workers, where the database is SQLite.
 
 Threads that answer workers at the same time take turns at Python and at the only place for a writer, each with a
-connection whose pages are stale after every write of another: the slowest answers
-of a crowd take longer (docs/scale.md has the figures). So they are given one after the other, by one thread with one connection.
-The server's own threads read requests, send replies and make researchers' pages: neither a slow page nor a client that
-sends its request byte by byte holds up a worker. On Postgres, threads that wait for the database let others go on, and
-all of them answer.
+connection whose pages are stale after every write of another: the slowest answers of a crowd take longer
+(docs/scale.md has the figures). So they are given one after the other, by one thread with one connection. The server's
+own threads read requests, send replies and make researchers' pages: neither a slow page nor a client that sends its
+request byte by byte holds up a worker. On Postgres, threads that wait for the database let others go on, and all of
+them answer.
 """
 
 from __future__ import annotations
