@@ -3,6 +3,7 @@
 from django.db import transaction
 from django.utils import timezone
 
+from studies import rows
 from studies.errors import AlreadyShown, NotCurrent, SessionOver
 from studies.models import Participant
 from studies.services import lock, session_state
@@ -10,6 +11,7 @@ from studies.stages import Json
 
 from .displays import Report
 from .models import MemoryRound
+from .rounds import current_of, round_at
 
 
 def begin_exposure(*, participant: Participant, position: int) -> Json:
@@ -20,8 +22,8 @@ def begin_exposure(*, participant: Participant, position: int) -> Json:
         if this.reported_at:
             raise AlreadyShown
         this.begin_exposure()
-        this.save(update_fields=["exposed_at", "exposures"])
-    state = session_state(participant)
+        rows.save(this, ("exposed_at", "exposures"))
+    state = session_state(participant, current_of(participant, this))
     state["task"]["order"] = this.pictures
     return state
 
@@ -49,11 +51,13 @@ def refuse_if_over(participant: Participant) -> None:
 
 def current_round(participant: Participant, position: int) -> MemoryRound:
     """The round at the participant's position, held until the transaction ends."""
-    is_here = lock(participant) and participant.position == position
-    this = MemoryRound.objects.filter(
-        participant=participant, position=position, answered_at__isnull=True
-    ).first()
-    if this is None or not is_here:
+    if not lock(participant) or participant.position != position:
+        raise NotCurrent
+    try:
+        this = round_at(participant, position)
+    except MemoryRound.DoesNotExist:
+        raise NotCurrent from None
+    if this.answered_at:
         raise NotCurrent
     return this
 

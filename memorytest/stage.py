@@ -4,7 +4,6 @@ from itertools import chain
 
 from django.db.models import Max
 from django.db.models.functions import Greatest
-from django.urls import reverse
 from rest_framework import serializers
 
 from studies import rows, summary
@@ -27,6 +26,7 @@ from studies.stages import (
 from . import pictograms, scoring
 from .decay import measure
 from .models import PRACTICE, MemoryRound
+from .rounds import current_of, round_at
 
 
 class MemoryStage(Stage):
@@ -61,21 +61,18 @@ class MemoryStage(Stage):
         return participant.study_as_joined.memory_trials
 
     def current(self, participant: Participant) -> Current:
-        this = MemoryRound.objects.get(participant=participant, position=participant.position)
-        done, part = max(this.trial - 1, 0), part_of_trial(participant.study_as_joined, this)
-        return Current(describe(participant, this), done=done, part=part)
+        return current_of(participant, round_at(participant, participant.position))
 
     def expected_seconds(self, participant: Participant) -> float:
         return summary.memory_seconds(participant.study_as_joined)
 
     def plan(self, participant: Participant, answer: Json) -> MemoryRound:
-        this = MemoryRound.objects.get(participant=participant, position=participant.position)
+        this = round_at(participant, participant.position)
         if this.exposed_at is None:
             raise NotShown
         if sorted(answer["order"]) != sorted(this.pictures):
             problem = "Name each of this round's images exactly once."
             raise InvalidAnswer(fields={"order": [problem]})
-        this.participant = participant
         this.take_answer(answer["order"], answer["shown_ms"], answer["response_ms"])
         return this
 
@@ -83,9 +80,10 @@ class MemoryStage(Stage):
         this = plan
         rows.save(this, MemoryRound.ANSWER_FIELDS)
         following = next_round(this)
-        if following:
-            new_round(participant, participant.position + 1, *following)
-        return Taken(this.feedback(), is_last=following is None)
+        if following is None:
+            return Taken(this.feedback(), is_last=True)
+        coming = new_round(participant, participant.position + 1, *following)
+        return Taken(this.feedback(), is_last=False, current=current_of(participant, coming))
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = MemoryRound.objects.filter(
@@ -152,14 +150,6 @@ def decay_problems(study: Study) -> dict[str, str]:
     return {}
 
 
-def part_of_trial(study: Study, this: MemoryRound) -> float:
-    """How far a trial is, from 0 to 1, as if it went on to its longest round."""
-    if this.is_practice or not study.shows_round_progress:
-        return 0.0
-    lengths = study.memory_max_length - study.memory_min_length + 1
-    return (this.length - study.memory_min_length) / lengths
-
-
 def next_round(this: MemoryRound) -> tuple[int, int] | None:
     """The trial and length that follow an answered round; None after the last trial."""
     study = this.participant.study_as_joined
@@ -180,7 +170,7 @@ def new_round(
     fresh = fresh_pictures(participant, trial, length)
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
     study = participant.study_as_joined
-    return MemoryRound.objects.create(
+    row = MemoryRound(
         participant=participant,
         position=position,
         trial=trial,
@@ -191,6 +181,8 @@ def new_round(
         exposure_ms=round(1000 * (length + study.memory_extra_seconds)),
         repeats=repeats,
     )
+    rows.insert(row)
+    return row
 
 
 def fresh_pictures(participant: Participant, trial: int, length: int) -> list[str]:
@@ -204,27 +196,3 @@ def fresh_pictures(participant: Participant, trial: int, length: int) -> list[st
         if len(fresh) >= length:
             break
     return fresh
-
-
-def describe(participant: Participant, this: MemoryRound) -> Json:
-    """The round as the browser may see it: never in the true order."""
-    return {
-        "kind": "memory",
-        "position": this.position,
-        "phase": "recall" if this.exposed_at else "ready",
-        "is_reported": this.reported_at is not None,
-        "trial": this.trial,
-        "trials": participant.study_as_joined.memory_trials,
-        "is_practice": this.is_practice,
-        "length": this.length,
-        "longest": participant.study_as_joined.memory_max_length,
-        "exposure_ms": this.exposure_ms,
-        "images": [
-            {
-                "id": name,
-                "url": reverse("image", args=[participant.token, name]),
-                "alt": name.replace("-", " "),
-            }
-            for name in this.shuffled
-        ],
-    }

@@ -17,7 +17,7 @@ from django.http import Http404
 from . import errors, rows
 from .classes import PEOPLE
 from .keys import digest_of
-from .models import Dataset, Example, LabelTask, Participant, Study, StudyVersion
+from .models import Dataset, Example, LabelTask, Participant, Study, StudyVersion, Task
 
 # As many as a busy server needs at once; what was dropped is read again.
 MOST_VERSIONS = 256
@@ -48,6 +48,7 @@ SELECT e.key FROM {table} t JOIN studies_example e ON e.id = t.example_id
 WHERE t.participant_id = %s AND t.position <= %s ORDER BY t.position DESC
 """
 
+AnyTask = TypeVar("AnyTask", bound=Task)
 AnyLabelTask = TypeVar("AnyLabelTask", bound=LabelTask)
 
 
@@ -83,14 +84,21 @@ def tasks(
     model: type[AnyLabelTask], participant: Participant, first: int, last: int
 ) -> list[AnyLabelTask]:
     """The participant's tasks from one position to another, each with its example; there is at least one."""
-    names = model.NEEDED_BY_EVERY_STEP
+    found = rows_of(model, participant, first, last)
+    for row in found:
+        row.example = example(participant.study_as_joined.dataset, row.example_id)
+    return found
+
+
+def rows_of(model: type[AnyTask], participant: Participant, first: int, last: int) -> list[AnyTask]:
+    """The participant's tasks of any kind from one position to another; there is at least one."""
+    names = model.needed_by_every_step()
     statement = TASKS.format(columns=", ".join(names), table=model._meta.db_table)
     found = [row for row, _ in rows.read(model, names, statement, [participant.pk, first, last])]
     if not found:
         raise model.DoesNotExist
     for row in found:
         row.participant = participant
-        row.example = example(participant.study_as_joined.dataset, row.example_id)
     return found
 
 

@@ -29,6 +29,8 @@ class Task(models.Model):
 
     # What the digest is made from: what was asked and answered, and never changes afterwards.
     CHAINED: ClassVar[tuple[str, ...]] = ("position", "answered_at", "response_ms")
+    # The columns that a step of a session reads, or none for all; others are read if somebody asks for them.
+    NEEDED_BY_EVERY_STEP: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
         abstract = True
@@ -39,6 +41,11 @@ class Task(models.Model):
 
     def __str__(self) -> str:
         return f"{self.participant_id}: task {self.position}"
+
+    @classmethod
+    def needed_by_every_step(cls) -> tuple[str, ...]:
+        everything = (field.attname for field in cls._meta.concrete_fields)
+        return cls.NEEDED_BY_EVERY_STEP or tuple(everything)
 
     def mark_answered(self, response_ms: float | None) -> None:
         self.answered_at = timezone.now()
@@ -79,8 +86,7 @@ class LabelTask(Task):
 
     ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms", "digest")
     CHAINED = (*Task.CHAINED, "example_id", "answer", "is_correct")
-    # The columns that a step of a session reads; others are read if somebody asks for them.
-    NEEDED_BY_EVERY_STEP: ClassVar[tuple[str, ...]] = (
+    NEEDED_BY_EVERY_STEP = (
         "id", "participant_id", "position", "answered_at", "example_id", "answer", "is_correct",
     )  # fmt: skip
 
