@@ -104,11 +104,23 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.monitor
 	$(BIN)/python -m bench.intervals
 
-# Known holes in what a server installs, asked of the Python advisory database; the tool has an environment of its own.
+# Known holes in what a server installs, asked of a service in the OSV format, which knows the Python advisory database.
+# The tool has an environment of its own. It ends with a traceback when the service does not answer: only its last line
+# is shown then, and no silence may pass for good news.
 AUDIT = $(VENV)/audit
-audit: $(VENV)/.made
-	$(PYTHON) -m venv $(AUDIT) && $(AUDIT)/bin/pip install --quiet pip-audit
-	$(AUDIT)/bin/pip-audit --require-hashes --disable-pip -r requirements.txt
+AUDIT_URL ?= https://api.osv.dev/v1/query
+$(AUDIT)/.installed: requirements-audit.txt $(VENV)/.made
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/pip install --quiet --require-hashes -r requirements-audit.txt
+	@touch $@
+
+audit: $(AUDIT)/.installed
+	@$(AUDIT)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner off \
+		--vulnerability-service osv --osv-url '$(AUDIT_URL)' -r requirements.txt 2>$(AUDIT)/errors; status=$$?; \
+	grep -E '^(Found [0-9]+|No) known vulnerabilit' $(AUDIT)/errors && exit $$status; \
+	tail -n 1 $(AUDIT)/errors; \
+	echo 'Nothing was audited, because $(AUDIT_URL) gave no usable answer. Check the connection, or name another service in the OSV format: make audit AUDIT_URL=https://HOST/v1/query'; \
+	exit 2
 
 licences: $(VENV)/.installed
 	@$(BIN)/python manage.py licences
@@ -120,6 +132,7 @@ lock: $(VENV)/.made
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group dev pyproject.toml -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --constraint requirements.txt --group research -o requirements-research.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --constraint requirements.txt --group cluster -o requirements-cluster.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --group audit -o requirements-audit.txt
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
