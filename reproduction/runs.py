@@ -30,7 +30,7 @@ class Checkpoint:
     def open(cls, folder: Path, settings: Mapping[str, Any]) -> Self:
         """Begin a run in a folder, or go on with the one that is there."""
         path = folder / FILE
-        folder.mkdir(parents=True, exist_ok=True)
+        _make(folder)
         head = json.dumps({"settings": dict(settings)}, ensure_ascii=False, sort_keys=True)
         if not path.exists():
             path.write_text(head + "\n", encoding="utf-8")
@@ -55,13 +55,23 @@ class Checkpoint:
             file.write(line + "\n")
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadExperiment(
+            f"{folder} cannot be made: {error.strerror}. Name another folder with --output."
+        ) from error
+
+
 def _whole_lines(path: Path) -> list[str]:
     """The lines of a file; half a line at its end, which a kill may leave, is cut off."""
     text = path.read_text(encoding="utf-8")
     whole = text[: text.rfind("\n") + 1]
     if len(whole) < len(text):
         path.write_text(whole, encoding="utf-8")
-    return whole.splitlines()
+    # Not splitlines: names of people and folders may have characters that it takes for the end of a line.
+    return whole.split("\n")[:-1]
 
 
 def run(experiment: Experiment, folder: Path, executor: Executor) -> Results:

@@ -47,6 +47,19 @@ def test_half_a_line_that_a_kill_left_is_done_again(tmp_path):
     assert runs.run(Dice(), tmp_path, HERE).rows == whole.rows
 
 
+def test_a_run_goes_on_whatever_characters_its_rows_have(tmp_path):
+    rows = {Unit("red", 0): {"person": "a\u2028b\x85c\nd"}}
+    for unit, row in rows.items():
+        Checkpoint.open(tmp_path, {"path": "x\u2029"}).add(unit, row)
+    assert Checkpoint.open(tmp_path, {"path": "x\u2029"}).rows == rows
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(BadExperiment, match=r"file cannot be made: File exists\. Name another"):
+        runs.run(Dice(), tmp_path / "file", HERE)
+
+
 def test_a_finished_run_is_not_run_again(tmp_path, capsys):
     runs.run(Dice(), tmp_path, HERE)
     before = (tmp_path / FILE).read_bytes()
