@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,14 +11,19 @@ from pathlib import Path
 import numpy as np
 
 from teaching.engine.arrays import BoolArray, FloatArray, IntArray
+from teaching.engine.classes import MOST_CLASSES
 
 from .experiment import BadExperiment
+from .people_csv import Row, read_rows
 
 ITEMS, TRIALS, MEMORY = "items.csv", "trials.csv", "memory.csv"
 COLUMNS = ("person", "task", "trial", "item", "label", "answer", "is_taught")
 # Up to this many features each is measured in units of its own standard deviation. More of them come from a network or
 # an analysis of components, whose scales say which count.
 FEW_FEATURES = 12
+TOLD = {"1": True, "true": True, "0": False, "false": False}
+# A folder's name is part of the names of the report's files, of which no file system takes more than 255 bytes.
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,133 +71,198 @@ class PeopleSet:
 
 def read_people(folder: Path) -> PeopleSet:
     """Read a folder; whatever is wrong with it is named by file and line."""
-    names, features = _items(folder / ITEMS)
-    rows = list(_rows(folder / TRIALS, COLUMNS))
-    if not rows:
-        raise BadExperiment(f"{folder / TRIALS} has no trials.")
-    classes = _class_names({row[name] for _, row in rows for name in ("label", "answer")})
-    if len(classes) < 2:
-        raise BadExperiment(f"{folder / TRIALS} has one class only; learning needs two or more.")
-    places = {name: place for place, name in enumerate(names)}
-    return PeopleSet(
-        name=folder.resolve().name,
+    name = _name(folder)
+    places, features = _items(folder / ITEMS)
+    rows = read_rows(folder / TRIALS, COLUMNS)
+    classes = _classes(folder / TRIALS, rows)
+    tasks = _tasks(rows)
+    data = PeopleSet(
+        name=name,
         features=standardised(features),
         classes=classes,
-        sessions=_sessions(folder / TRIALS, rows, places, classes),
-        memory=_memory(folder / MEMORY),
+        sessions=[_session(own, places, classes) for own in tasks.values()],
+        memory=_memory(folder / MEMORY, {person for person, _ in tasks}),
     )
+    _check_pools(data, tasks.values(), {row["label"]: row.line for row in reversed(rows)})
+    return data
 
 
 def standardised(features: FloatArray) -> FloatArray:
     """Centred, and of one scale each where they are few; without a look at labels or answers."""
-    centred = features - features.mean(axis=0)
+    axis = 0 if features.shape[1] <= FEW_FEATURES else None
+    # The mean of equal numbers is not always that number: constants would leave something behind.
+    near_one = _near_one(np.where(_is_constant(features), 0.0, features), axis)
+    centred = _near_one(near_one - near_one.mean(axis=0), axis)
     deviations = centred.std(axis=0)
-    if features.shape[1] > FEW_FEATURES:
-        typical = float(np.sqrt((deviations**2).mean()))
-        return np.asarray(centred / typical if typical > 0 else centred)
-    return np.asarray(centred / np.where(deviations > 0, deviations, 1.0))
+    scales = deviations if axis == 0 else np.sqrt((deviations**2).mean())
+    return np.asarray(centred / np.where(scales > 0, scales, 1.0))
 
 
-def _items(path: Path) -> tuple[list[str], FloatArray]:
-    rows = list(_rows(path, ("item",)))
-    names = [row["item"] for _, row in rows]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadExperiment(f"{path} has the item {twice!r} twice; give every item one line.")
-    columns = [name for name in rows[0][1] if name != "item"] if rows else []
+def _near_one(features: FloatArray, axis: int | None) -> FloatArray:
+    """Scaled by powers of two, which costs no digit, so that no square overflows or vanishes."""
+    _, exponents = np.frexp(np.abs(features).max(axis=axis))
+    return np.asarray(np.ldexp(features, -exponents))
+
+
+def _is_constant(features: FloatArray) -> BoolArray:
+    return np.asarray((features == features[0]).all(axis=0))
+
+
+def _name(folder: Path) -> str:
+    if not folder.is_dir():
+        raise BadExperiment(f"{folder} is not a folder; name one with {ITEMS} and {TRIALS}.")
+    name = folder.resolve().name
+    if len(os.fsencode(name)) > LONGEST_NAME:
+        raise BadExperiment(
+            f"{folder} has too long a name for the files of the report; shorten it to {LONGEST_NAME} bytes."
+        )
+    return name
+
+
+def _items(path: Path) -> tuple[dict[str, int], FloatArray]:
+    """The place of every item by its name, and the features (n, d)."""
+    rows = read_rows(path, ("item",))
+    columns = [name for name in rows[0].values if name != "item"] if rows else []
     if not columns:
         raise BadExperiment(f"{path} needs items, and columns of features beside `item`.")
-    values = [[_number(path, line, name, row[name]) for name in columns] for line, row in rows]
-    return names, np.array(values)
-
-
-def _sessions(
-    path: Path,
-    rows: Sequence[tuple[int, dict[str, str]]],
-    places: Mapping[str, int],
-    classes: Sequence[str],
-) -> list[PersonSession]:
-    numbers = {name: number for number, name in enumerate(classes)}
-    trials: dict[tuple[str, str], list[tuple[float, int, int, int, bool]]] = {}
-    for line, row in rows:
-        if row["item"] not in places:
-            raise BadExperiment(f"{path}, line {line}: the item {row['item']!r} is not in {ITEMS}.")
-        trial = (
-            _number(path, line, "trial", row["trial"]),
-            places[row["item"]],
-            numbers[row["label"]],
-            numbers[row["answer"]],
-            _truth(path, line, row["is_taught"]),
+    remedy = f"every column of {ITEMS} but `item` is a feature, a number like -1.5"
+    features = np.array([[row.number(name, remedy) for name in columns] for row in rows])
+    if _is_constant(features).all():
+        raise BadExperiment(
+            f"{path} has the same features in every line; the models know items by what differs between them."
         )
-        trials.setdefault((row["person"], row["task"]), []).append(trial)
-    return [_session(path, *key, found) for key, found in trials.items()]
+    return {name: place for place, name in enumerate(_once(rows, "item"))}, features
+
+
+def _once(rows: Iterable[Row], column: str) -> dict[str, Row]:
+    """The rows by a column that has another value in every line."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        if found.setdefault(row[column], row) is not row:
+            raise row.wrong(f"there is the {column} {row[column]!r} twice; give it one line.")
+    return found
+
+
+def _classes(path: Path, rows: Sequence[Row]) -> list[str]:
+    """The labels by name. Every answer is one of them."""
+    if not rows:
+        raise BadExperiment(f"{path} has no trials.")
+    classes = _class_names({row["label"] for row in rows})
+    if not 2 <= len(classes) <= MOST_CLASSES:
+        raise BadExperiment(
+            f"The number of different labels in {path} is {len(classes)}; the models take 2 to {MOST_CLASSES} classes."
+        )
+    for row in rows:
+        if row["answer"] not in classes:
+            raise row.wrong(
+                f"the answer {row['answer']!r} is none of the labels ({', '.join(classes)}); "
+                "correct it or leave the line out."
+            )
+    return classes
+
+
+def _tasks(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    """The rows of every person in every task, as the file has them."""
+    tasks: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        tasks.setdefault((row["person"], row["task"]), []).append(row)
+    return tasks
 
 
 def _session(
-    path: Path, person: str, task: str, trials: list[tuple[float, int, int, int, bool]]
+    rows: Sequence[Row], places: Mapping[str, int], classes: Sequence[str]
 ) -> PersonSession:
-    order = sorted(trials, key=lambda one: one[0])
-    times = [one[0] for one in order]
-    if len(set(times)) < len(times):
-        raise BadExperiment(
-            f"{path}: person {person!r} has a trial number twice in task {task!r}; number them 1, 2, 3, …"
+    """One person in one task, in the order of the trials."""
+    _check_labels(rows)
+    order = _ordered(rows)
+    session = PersonSession(
+        person=rows[0]["person"],
+        task=rows[0]["task"],
+        items=np.array([_place(row, places) for row in order]),
+        labels=np.array([classes.index(row["label"]) for row in order]),
+        answers=np.array([classes.index(row["answer"]) for row in order]),
+        is_taught=np.array([_truth(row) for row in order]),
+    )
+    if not session.is_taught.any():
+        raise rows[0].wrong(
+            f"{_who(rows[0])} was told nothing (is_taught is 0 in all trials); leave this task out."
         )
-    _, items, labels, answers, taught = (np.array(column) for column in zip(*order, strict=True))
-    return PersonSession(person, task, items, labels, answers, taught)
+    return session
 
 
-def _memory(path: Path) -> dict[str, float]:
+def _ordered(rows: Sequence[Row]) -> list[Row]:
+    times: dict[float, Row] = {}
+    for row in rows:
+        if times.setdefault(row.number("trial", "number trials 1, 2, 3 and so on"), row) is not row:
+            raise row.wrong(
+                f"{_who(row)} has this trial number twice; number them 1, 2, 3 and so on."
+            )
+    return [times[time] for time in sorted(times)]
+
+
+def _check_labels(rows: Sequence[Row]) -> None:
+    """An item has one label in a task: the pool that the models know has one."""
+    first: dict[str, Row] = {}
+    for row in rows:
+        known = first.setdefault(row["item"], row)
+        if known["label"] != row["label"]:
+            raise row.wrong(
+                f"{_who(row)} has the item {row['item']!r} with the label {row['label']!r}, and in line {known.line} "
+                f"with {known['label']!r}; correct it, or begin another task where labels change."
+            )
+
+
+def _check_pools(data: PeopleSet, tasks: Iterable[Sequence[Row]], lines: Mapping[str, int]) -> None:
+    """Where labels differ between tasks, a task has only its own items, and needs some of every class."""
+    if data.shared_labels is not None:
+        return
+    for session, rows in zip(data.sessions, tasks, strict=True):
+        labels = set(session.labels.tolist())
+        absent = [name for number, name in enumerate(data.classes) if number not in labels]
+        if absent:
+            raise rows[0].wrong(
+                f"{_who(rows[0])} has no item with the label {absent[0]!r} of line {lines[absent[0]]}, and labels "
+                "differ between tasks; correct the label, leave this task out, or put tasks with other classes into "
+                "a folder of their own."
+            )
+
+
+def _place(row: Row, places: Mapping[str, int]) -> int:
+    if row["item"] not in places:
+        raise row.wrong(
+            f"the item {row['item']!r} is not in {ITEMS}; add it there or correct its name."
+        )
+    return places[row["item"]]
+
+
+def _who(row: Row) -> str:
+    return f"person {row['person']!r} in task {row['task']!r}"
+
+
+def _memory(path: Path, people: set[str]) -> dict[str, float]:
     """Each person's memory score, where there is a file of them."""
     if not path.exists():
         return {}
-    rows = _rows(path, ("person", "memory"))
-    return {row["person"]: _number(path, line, "memory", row["memory"]) for line, row in rows}
-
-
-def _rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The lines of a CSV file with their numbers; refuses files without the columns that are needed."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    rows = _once(read_rows(path, ("person", "memory")), "person")
+    if rows and people.isdisjoint(rows):
         raise BadExperiment(
-            f"{path} cannot be read ({error}). See docs/data-formats.md."
-        ) from error
-    reader = csv.DictReader(text.splitlines())
-    missing = [name for name in needed if name not in (reader.fieldnames or ())]
-    if missing:
-        raise BadExperiment(
-            f"{path} has no column {', '.join(missing)}; its first line names the columns. See docs/data-formats.md."
+            f"{path} has nobody of {TRIALS}; write the same codes of people in both."
         )
-    for row in reader:
-        if None in row or None in row.values():
-            raise BadExperiment(
-                f"{path}, line {reader.line_num}: {len(reader.fieldnames or ())} values are expected."
-            )
-        empty = [name for name in needed if row[name] == ""]
-        if empty:
-            raise BadExperiment(f"{path}, line {reader.line_num}: {empty[0]} is empty.")
-        yield reader.line_num, row
+    remedy = "write one like 0.5 or leave the line out"
+    return {person: row.number("memory", remedy) for person, row in rows.items()}
 
 
 def _class_names(found: set[str]) -> list[str]:
-    """In the order of their numbers, or of the alphabet if they are words."""
+    """In the order of their numbers, or of the alphabet if they are words: the same in every process."""
+    names = sorted(found)
     try:
-        return sorted(found, key=float)
+        return sorted(names, key=float)
     except ValueError:
-        return sorted(found)
+        return names
 
 
-def _number(path: Path, line: int, name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not np.isfinite(value):
-        raise BadExperiment(f"{path}, line {line}: {name} is {text!r}, not a number.")
-    return value
-
-
-def _truth(path: Path, line: int, text: str) -> bool:
-    if text not in ("0", "1"):
-        raise BadExperiment(f"{path}, line {line}: is_taught is {text!r}; write 1 or 0.")
-    return text == "1"
+def _truth(row: Row) -> bool:
+    told = TOLD.get(row["is_taught"].lower())
+    if told is None:
+        raise row.wrong(f"is_taught is {row['is_taught']!r}; write 1 or 0.")
+    return told
