@@ -86,7 +86,7 @@ class LabelTask(Task):
 
     ANSWER_FIELDS = ("answer", "is_correct", "answered_at", "response_ms", "digest")
     CHAINED = (*Task.CHAINED, "example_id", "answer", "is_correct")
-    NEEDED_BY_EVERY_STEP = (
+    NEEDED_BY_EVERY_STEP: ClassVar[tuple[str, ...]] = (
         "id", "participant_id", "position", "answered_at", "example_id", "answer", "is_correct",
     )  # fmt: skip
 
