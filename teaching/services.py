@@ -90,7 +90,7 @@ def kinds_of_learners(choice: Choice) -> dict[str, float]:
 
 
 # What the fit of a session leaves with its participant.
-FITTED = ("beta_fitted", "beta_fitted_low", "beta_fitted_high")
+FITTED = ("beta_fitted", "beta_fitted_low", "beta_fitted_high", "beta_likelihood")
 
 
 def fit(participant: Participant, history: Sequence[Shown]) -> Fit:
@@ -102,13 +102,14 @@ def fit(participant: Participant, history: Sequence[Shown]) -> Fit:
 def keep_fit(participant: Participant, found: Fit) -> None:
     participant.beta_fitted = found.beta
     participant.beta_fitted_low, participant.beta_fitted_high = found.low, found.high
+    participant.beta_likelihood = list(found.surface)
 
 
 def fit_earlier_sessions() -> int:
-    """Fits those who ended the teaching before fits were kept; returns how many there were."""
+    """Fits those who ended the teaching before likelihoods were kept; returns how many there were."""
     answers = TeachingStep.objects.filter(participant=OuterRef("pk"), answer__isnull=False)
     ended = Participant.objects.exclude(evaluation_started_at=None).filter(Exists(answers))
-    unfitted = list(ended.filter(beta_fitted=None).values_list("pk", flat=True))
+    unfitted = list(ended.filter(beta_likelihood__isnull=True).values_list("pk", flat=True))
     for pk in unfitted:
         participant = Participant.objects.with_study().select_related("version").get(pk=pk)
         history = pools.history(TeachingStep.objects.of(participant))

@@ -10,6 +10,7 @@ from evaluation import metrics
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies.models import Example, Participant, SessionEvent, Study, StudyVersion
+from teaching import decay
 from teaching.models import TeachingStep
 
 # How likely a worker is right at first, and how much of the rest teaching can bring.
@@ -52,6 +53,9 @@ def leave_decay(person: Participant, place: int) -> None:
         max(0.0, fitted - 0.5),
         min(0.95, fitted + 0.5),
     )
+    # The further from the fitted β, the less probable, at any learning rate.
+    below = np.rint(-100 * (4 * (decay.BETAS - fitted)) ** 2).astype(int)
+    person.beta_likelihood = np.repeat(below, decay.RATES.size).tolist()
 
 
 def teaching_length(person: Participant) -> int:

@@ -110,13 +110,15 @@ DECAY: tuple[Column[Participant], ...] = (
     Column(
         "beta_fitted",
         NUMBER,
-        "The β between 0 and 0.95 that fits the answers of the teaching best, for the paper's learner: the memory test "
-        "has no part in it. Empty before the end of the teaching.",
+        "The β of the paper's learner by the answers of the teaching alone: the mean of 0 to 0.95 by how probable each "
+        "makes them, whatever the learning rate. One person's is uncertain and leans towards the middle of the range: "
+        "do not average it over people. Empty before the end of the teaching.",
     ),
     Column(
         "beta_fitted_low",
         NUMBER,
-        "From here to beta_fitted_high β explains the answers about as well (95 % likelihood-ratio interval).",
+        "From here to beta_fitted_high β lies with a probability of 95 % by those answers; from 0 to 0.95 if they say "
+        "nothing.",
     ),
     Column("beta_fitted_high", NUMBER, "The upper end of that interval."),
     shrinkage_column("beta_people", "How many people n̄ was shrunken by, besides the prior.", WHOLE),

@@ -17,7 +17,9 @@ from studies.models import Study
 from studies.version_groups import VersionChoice, choose_versions
 from teaching.decay import Fit, fit_decay
 from teaching.engine.arrays import FloatArray
+from teaching.engine.bank import Seen
 from teaching.engine.classes import of_class
+from teaching.population import population
 from teaching.teachers import teacher_title
 
 from . import beliefs
@@ -89,8 +91,10 @@ def place_in(study: Study) -> Any:
 
 
 def fit(session: TaughtSession) -> Fit:
-    features = np.asarray(session.pool.features[session.examples])
-    return fit_decay(features, session.labels, session.answers, session.rate, session.classes)
+    seen = Seen(
+        session.pool, session.examples, session.labels, session.answers, session.beta, session.rate
+    )
+    return fit_decay(seen)
 
 
 def arm_of(name: str, sessions: Sequence[TaughtSession]) -> Arm:
@@ -158,14 +162,14 @@ def decay_words(found: Check) -> dict[str, str]:
     return {
         "inside": f"{inside} of {len(pairs)}",
         "silent": f"{silent} of {len(pairs)}",
-        "median": median_words([one.beta for _, one in pairs]),
+        "mean": mean_words([one for _, one in pairs]),
         "rank": rank_words(found),
     }
 
 
-def median_words(betas: Sequence[float]) -> str:
-    middle, limits = decimal(stats.median(betas), 2), stats.median_interval(betas)
-    return f"{middle} ({between(limits, two_places)})" if limits else middle
+def mean_words(fits: Sequence[Fit]) -> str:
+    group = population([[one.surface] for one in fits])
+    return f"{two_places(group.mean)} ({between(group.interval, two_places)})"
 
 
 def rank_words(found: Check) -> str:
@@ -241,7 +245,7 @@ def decay_figure(found: Check) -> StudyFigure:
 
 def decay_row(session: TaughtSession, one: Fit) -> list[Any]:
     measured = [session.memory_span, session.beta]
-    return [session.code, session.arm, *measured, one.beta, one.low, one.high, one.rate]
+    return [session.code, session.arm, *measured, one.beta, one.low, one.high, one.rate_factor]
 
 
 def kinds_figure(found: Check) -> StudyFigure:

@@ -10,6 +10,7 @@ from analysis.charts import words
 from analysis.charts.figures import distributions
 from analysis.charts.tables import Table, number_columns, row_names
 from teaching.decay import says_nothing
+from teaching.population import population
 from teaching.teachers import teacher_title
 
 from .numbers import Numbers, Person
@@ -17,38 +18,42 @@ from .sample import ONE_OF
 from .study_figure import StudyFigure, person_table, sample_of
 
 MEDIAN = ("median", words.INTERVAL_95)
+MEAN = ("mean", words.INTERVAL_95)
 COLUMNS = (
     row_names("Teacher"),
     *number_columns("n"),
     *number_columns(*MEDIAN, group="Memory span n̄"),
     *number_columns(*MEDIAN, group="β that teachers assumed"),
-    *number_columns(*MEDIAN, strong=["median"], group="β that fits the answers"),
+    *number_columns(*MEAN, strong=["mean"], group="β that fits the group’s answers"),
     *number_columns(
         "ρ", words.INTERVAL_95, strong=["ρ"], group="Rank correlation of n̄ and fitted β"
     ),
     *number_columns("Answers say nothing"),
 )
-MEASURES = ("memory_span", "beta", "beta_fitted")
+TESTED = ("memory_span", "beta")
+MEASURES = (*TESTED, "beta_fitted")
 
 
 def decay_table(numbers: Numbers) -> Table | None:
     """By teacher and pooled; None while nobody has a fitted β."""
     if not any(person.beta_fitted is not None for person in numbers.people):
         return None
-    rows = [decay_row(teacher_title(arm), numbers.of(arm)) for arm in numbers.arms]
+    rows = [decay_row(teacher_title(arm), numbers, numbers.of(arm)) for arm in numbers.arms]
     if len(rows) > 1:
-        rows.append(decay_row("all teachers", [person for person in numbers.people if person.arm]))
+        everybody = [person for person in numbers.people if person.arm]
+        rows.append(decay_row("all teachers", numbers, everybody))
     note = sample_of(numbers, *MEASURES)
     return Table("Memory decay by teacher", COLUMNS, rows, note=note)
 
 
-def decay_row(name: str, people: Sequence[Person]) -> list[str | int]:
+def decay_row(name: str, numbers: Numbers, people: Sequence[Person]) -> list[str | int]:
     fitted = [person for person in people if person.beta_fitted is not None]
     silent = sum(tells_nothing(person) for person in fitted)
     return [
         name,
         len(fitted),
-        *(cell for measure in MEASURES for cell in median_cells(fitted, measure)),
+        *(cell for measure in TESTED for cell in median_cells(fitted, measure)),
+        *group_cells(numbers, fitted),
         *correlation_cells(fitted),
         f"{silent} of {len(fitted)}",
     ]
@@ -59,6 +64,15 @@ def median_cells(people: Sequence[Person], measure: str) -> tuple[str, str]:
     return two_places(stats.median(values)), words.between(
         stats.median_interval(values), two_places
     )
+
+
+def group_cells(numbers: Numbers, people: Sequence[Person]) -> tuple[str, str]:
+    """The mean of β in the group and its interval, from what everybody's answers say together."""
+    surfaces = [[numbers.surfaces[one.code]] for one in people if one.code in numbers.surfaces]
+    if not surfaces:
+        return words.UNKNOWN, words.UNKNOWN
+    group = population(surfaces)
+    return two_places(group.mean), words.between(group.interval, two_places)
 
 
 def correlation_cells(people: Sequence[Person]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from django.db.models import Count, F, Q, Value
@@ -82,6 +82,16 @@ class Numbers:
     def dataset(self) -> Dataset:
         """Of the newest of the versions: evaluation answers are about its images, and about no other's."""
         return newest_dataset(self.study, self.settings)
+
+    @cached_property
+    def surfaces(self) -> dict[str, list[int]]:
+        """What the answers of the teaching say about β (`teaching.decay`), by the code of whoever has a fit.
+
+        They are long, and one table needs them: they are read for it alone and kept no longer than the page.
+        """
+        finished = Finished(self.study.pk, self.purpose, self.versions.numbers, self.dataset.pk)
+        rows = finished.people.values_list("code", "beta_likelihood")
+        return {code: surface for code, surface in rows if surface}
 
     def of(self, arm: str) -> list[Person]:
         return [person for person in self.people if person.arm == arm]

@@ -142,6 +142,12 @@ class Participant(models.Model):
     beta_fitted = models.FloatField("β of the answers", null=True, blank=True)
     beta_fitted_low = models.FloatField(null=True, blank=True)
     beta_fitted_high = models.FloatField(null=True, blank=True)
+    beta_likelihood = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of the answers of the teaching, by β and learning rate (teaching/decay.py).",
+    )
     teaching_started_at = models.DateTimeField(null=True, blank=True)
     evaluation_started_at = models.DateTimeField(null=True, blank=True)
     unique_examples = models.PositiveSmallIntegerField(null=True, blank=True)

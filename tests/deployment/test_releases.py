@@ -99,7 +99,7 @@ def test_a_site_of_every_release_goes_on_and_loses_nothing(release, tmp_path):
         Worker.resuming(link).go_to("done")
     people = Participant.objects.filter(purpose="live")
     assert set(people.values_list("stage", flat=True)) == {"done"}
-    assert people.filter(beta_fitted=None).count() == 0
+    assert people.filter(beta_likelihood=None).count() == 0
     answers = sum(model._base_manager.exclude(answered_at=None).count() for model in TASKS)
     everybody = len(links) + BOTS
     assert f"answers of {everybody} participants are as they were given" in said("verify_log")

@@ -59,7 +59,7 @@ class MemorySettings(StudySettings):
         default=BetaMapping.PAPER,
         help_text="How long teachers expect an image to act on. A few trials measure n̄ poorly: “shrunken” moves it "
         "towards the mean of the people who came before, the further the less certain it is. People’s answers have "
-        "shown little connection between β and memory scores: see “What is known about people” in the documentation.",
+        "shown a weak connection between β and memory scores: see “What is known about people” in the documentation.",
     )
     fixed_beta = models.FloatField(
         "fixed β",

@@ -80,14 +80,14 @@ def test_the_check_reads_what_was_stored(finished):
 
 def test_what_was_fitted_when_the_teaching_ended_is_what_the_check_fits(finished):
     found = check(finished, Participant.Purpose.LIVE)
-    fits = {code: (one.beta, one.low, one.high) for code, one in found.fits.items()}
+    fits = {code: (one.beta, one.low, one.high, [*one.surface]) for code, one in found.fits.items()}
     people = finished.participants
     assert {code: kept for code, *kept in people.values_list("code", *FITTED)} == {
         code: [*fit] for code, fit in fits.items()
     }
-    # Sessions of before fits were kept get theirs, and nobody else's changes.
+    # Sessions of before likelihoods were kept are fitted anew, and nobody else's fit changes.
     first = people.earliest("pk")
-    people.filter(pk=first.pk).update(**dict.fromkeys(FITTED))
+    people.filter(pk=first.pk).update(beta_fitted=0.3, beta_likelihood=None)
     assert (fit_earlier_sessions(), fit_earlier_sessions()) == (1, 0)
     again = people.values_list(*FITTED).get(pk=first.pk)
     assert again == fits[first.code]

@@ -23,6 +23,8 @@ from evaluation.models import EvaluationItem
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.ceiling import ceiling_sentence
 from teaching.models import TeachingStep
+from teaching.population import population
+from teaching.services import FITTED
 from tests.analysis.charts.pdf_reader import texts_of
 from tests.builders import make_dataset, make_participant, make_study
 from tests.crowd import make_finished
@@ -221,9 +223,9 @@ def test_more_participants_ask_no_more_queries(researcher, study):
     few = count_queries(researcher, study)
     make_finished(study, 40, seed=6)
     assert count_queries(researcher, study) == few
-    # Session and user, the study with its data set, who may edit it, six questions about its people, its versions, and
-    # the names of its classes.
-    assert few == 12
+    # Session and user, the study with its data set, who may edit it, seven questions about its people, its versions,
+    # and the names of its classes.
+    assert few == 13
     # While the same people have finished, their answers are not counted again.
     assert count_queries(researcher, study, "gain.svg") == 7
 
@@ -360,7 +362,7 @@ def test_a_primary_outcome_that_was_changed_later_is_confessed(study):
 
 def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, study):
     people = make_finished(study, 48)
-    Participant.objects.filter(pk=people[0].pk).update(beta_fitted=None, beta_fitted_low=None)
+    Participant.objects.filter(pk=people[0].pk).update(**dict.fromkeys(FITTED))
     table = results_page(study)["decay"]
     fitted = people[1:]
     assert [row[:2] for row in table.rows] == [
@@ -369,13 +371,15 @@ def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, s
     spans, betas = (
         [getattr(one, name) for one in fitted] for name in ("memory_span", "beta_fitted")
     )
-    ordered = sorted(betas)
+    group = population([[one.beta_likelihood] for one in fitted])
     assert table.rows[-1][2] == f"{np.median(spans):.2f}"
     assert table.rows[-1][4] == f"{1 - 1 / np.median(spans):.2f}"
+    ordered = sorted(spans)
     # Of 47 values in order the 17th and the 31st: fewer than 17 heads in 47 tosses come in 2 % of the cases.
+    assert table.rows[-1][3] == f"{ordered[16]:.2f} to {ordered[30]:.2f}"
     assert table.rows[-1][6:8] == [
-        f"{np.median(betas):.2f}",
-        f"{ordered[16]:.2f} to {ordered[30]:.2f}",
+        f"{group.mean:.2f}",
+        f"{group.interval.low:.2f} to {group.interval.high:.2f}",
     ]
     rho = f"{spearmanr(spans, betas).statistic:.2f}".replace("-", "−")
     assert table.rows[-1][8] == rho
@@ -390,7 +394,7 @@ def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, s
 
 def test_people_of_before_fits_were_kept_have_results_without_them(study):
     make_finished(study, 4)
-    Participant.objects.update(beta_fitted=None, beta_fitted_low=None, beta_fitted_high=None)
+    Participant.objects.update(**dict.fromkeys(FITTED))
     assert results_page(study)["decay"] is None
 
 
