@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from teaching.decay import fit_decay
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief, suggest_learning_rate
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.bank import FAMILIES
@@ -23,10 +24,11 @@ from . import people_report
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 from .features import digest
 from .people_files import TRIALS, PeopleSet, PersonSession, read_people
-from .people_fits import fit_learner
 from .people_scores import shared
 from .report import Section
 
+# What a row holds, as a number: a run whose rows hold anything else cannot be gone on with.
+ROWS = 2
 HARMONIC, MENDED, TRACKED, RUNNING = "harmonic", "mended", "tracked", "running"
 
 
@@ -66,7 +68,8 @@ class People(Experiment):
         return replace(self, seeds=1)
 
     def settings(self) -> dict[str, Any]:
-        return super().settings() | {"data": [digest(path / TRIALS) for path in self.paths]}
+        data = [digest(path / TRIALS) for path in self.paths]
+        return super().settings() | {"data": data, "rows": ROWS}
 
     @property
     def sets(self) -> list[PeopleSet]:
@@ -191,10 +194,11 @@ class Lesson:
         return np.asarray(p[self.examples[step]])
 
     def fitted(self) -> ResultRow:
-        """η₀ and β of the paper's learner, and which family the answers speak for."""
-        fit, weights = fit_learner(self.mixture.seen), self.mixture.family_weights()
+        """What the answers say of η₀ and β of the paper's learner, and which family they speak for."""
+        fit, weights = fit_decay(self.mixture.seen), self.mixture.family_weights()
         rounded = {name: round(weight, 4) for name, weight in weights.items()}
-        return {"beta": fit.beta, "rate": fit.rate, "gain": round(fit.gain, 3), "families": rounded}
+        fitted = {"surface": list(fit.surface), "rate": fit.rate, "gain": round(fit.gain, 3)}
+        return fitted | {"families": rounded}
 
     def tested(self) -> ResultRow:
         """P of all classes of the untaught items, after everything that was taught."""

@@ -14,6 +14,7 @@ from analysis.charts.words import UNKNOWN, plain, with_minus
 from analysis.modelcheck.beliefs import Bin, calibration
 from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.stats import spearman, summarise
+from teaching.decay import BETAS
 from teaching.engine.bank import FAMILIES
 
 from . import people_scores as scores
@@ -100,7 +101,7 @@ def _set(found: Scored) -> Section:
         f"{data.people} people in {len(data.sessions)} tasks, {len(data.classes)} classes, {len(data.features)} items "
         f"with {data.features.shape[1]} features. A guess has a loss of {np.log(len(data.classes)):.3f}."
     )
-    tables = [_losses(found), single_models(found), _fitting(found), _fits(found)]
+    tables = [_losses(found), single_models(found), _fitting(found), _fits(found), _group(found)]
     figures = [_by_answers(found), _calibration(found), _dots(found), _betas(found)]
     if found.data.memory:
         figures.append(_memory(found))
@@ -160,10 +161,11 @@ def _fitting(found: Scored) -> ReportTable:
 
 
 def _fits(found: Scored) -> ReportTable:
-    """β and η₀ of the paper's learner, and how they go with memory."""
-    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
+    """β and η₀ of the paper's learner in every person, and how they go with memory."""
+    betas = {person: one.beta for person, one in found.betas.items()}
     rates = scores.by_person(found.rows, [float(np.log(row["rate"])) for row in found.rows])
     memory = found.data.memory
+    silent = sum(one.tells_nothing for one in found.betas.values())
     return ReportTable(
         title="The paper's learner, fitted to each person",
         header=["", "median", "quartiles", "rank correlation with memory"],
@@ -175,31 +177,69 @@ def _fits(found: Scored) -> ReportTable:
                 _rank(rates, memory),
             ],
         ],
-        caption="The likeliest β and η₀ with some guessing, averaged over the tasks of a person. The correlation is "
-        "Spearman's, with its p-value, where the set has memory scores.",
+        caption="One β for all tasks of a person, as the mean by how probable each β makes the answers, with any "
+        "learning rate and some guessing; η₀ is the geometric mean over the tasks. The correlation is Spearman's, with "
+        "its 95 % interval and p-value, where the set has memory scores. "
+        f"The answers of {silent} of {len(betas)} people say nothing about β.",
         data=Data(
             f"people-{found.data.name}-fits",
-            ["person", "beta", "log_rate", "memory"],
-            [[one, betas[one], rates[one], memory.get(one, "")] for one in betas],
+            ["person", "beta", "beta_low", "beta_high", "log_rate", "memory"],
+            [
+                [person, one.beta, one.low, one.high, rates[person], memory.get(person, "")]
+                for person, one in found.betas.items()
+            ],
+        ),
+    )
+
+
+def _group(found: Scored) -> ReportTable:
+    """β among the people, from all answers together."""
+    group = found.group
+    within = f"[{group.interval.low:.2f}, {group.interval.high:.2f}]"
+    single = f"{np.mean([one.beta for one in found.betas.values()]):.2f}"
+    return ReportTable(
+        title="Memory decay among these people",
+        header=["people", "mean β", "standard deviation", "mean of the single fits"],
+        rows=[[str(group.people), f"{group.mean:.2f} {within}", f"{group.sd:.2f}", single]],
+        caption="From the answers of all people together, with one distribution of β and one of learning rates, and "
+        "the 95 % interval of the mean. Single fits lean towards the middle of the range, where nothing is known.",
+        data=Data(
+            f"people-{found.data.name}-decay",
+            ["people", "mean", "low", "high", "sd", "mean_of_single_fits"],
+            [
+                [
+                    group.people,
+                    group.mean,
+                    group.interval.low,
+                    group.interval.high,
+                    group.sd,
+                    float(np.mean([one.beta for one in found.betas.values()])),
+                ]
+            ],
         ),
     )
 
 
 def _betas(found: Scored) -> Figure:
-    """How the fitted decays of people distribute."""
-    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
-    tenths = Counter(min(int(beta * 10), 9) for beta in betas.values())
-    counts = [(round(tenth / 10 + 0.05, 2), tenths[tenth]) for tenth in range(10)]
+    """How the decays of people distribute."""
+    people, shares = found.group.people, np.array(found.group.shares).reshape(10, -1).sum(axis=1)
+    counts = [
+        (round(tenth / 10 + 0.05, 2), round(people * share)) for tenth, share in enumerate(shares)
+    ]
     return Figure(
-        histogram("Memory decay of the paper's learner", "fitted β, mean of a person", counts),
-        "People by the β that fits their answers best, in tenths.",
-        Data(f"people-{found.data.name}-betas", ["beta", "people"], [list(one) for one in counts]),
+        histogram("Memory decay of the paper's learner", "β", counts),
+        "How many people are expected at which β, in tenths, from the answers of all of them together.",
+        Data(
+            f"people-{found.data.name}-betas",
+            ["beta", "share"],
+            [list(one) for one in zip(BETAS.tolist(), found.group.shares, strict=True)],
+        ),
     )
 
 
 def _memory(found: Scored) -> Figure:
     """Fitted decays beside memory scores, by rank, as the correlation has them."""
-    betas = scores.by_person(found.rows, [row["beta"] for row in found.rows])
+    betas = {person: one.beta for person, one in found.betas.items()}
     people = [person for person in betas if person in found.data.memory]
     ranks = rankdata([found.data.memory[person] for person in people]).tolist()
     points = list(zip(ranks, [betas[person] for person in people], strict=True))
@@ -226,7 +266,11 @@ def _quartiles(values: Sequence[float]) -> list[str]:
 def _rank(values: Mapping[str, float], memory: Mapping[str, float]) -> str:
     both = [person for person in values if person in memory]
     found = spearman([values[one] for one in both], [memory[one] for one in both])
-    return UNKNOWN if found is None else with_minus(f"{found.statistic:.2f} (p = {found.p:.2g})")
+    if found is None:
+        return UNKNOWN
+    limits = found.interval
+    within = f" [{limits.low:.2f}, {limits.high:.2f}]" if limits else ""
+    return with_minus(f"{found.statistic:.2f}{within} (p = {found.p:.2g})")
 
 
 def _by_answers(found: Scored) -> Figure:

@@ -10,8 +10,10 @@ import numpy as np
 
 from analysis.modelcheck.beliefs import BINS, SUREST
 from analysis.stats import CONFIDENCE, Interval, SampleSummary, summarise
+from teaching.decay import Decay, together
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.classes import unfolded
+from teaching.population import Population, population
 
 from .experiment import ResultRow
 from .people_files import PeopleSet
@@ -169,6 +171,24 @@ class Scored:
 
     def loss(self, name: str) -> SampleSummary:
         return summarise(list(self.people[name].values()))
+
+    @cached_property
+    def surfaces(self) -> dict[str, list[list[int]]]:
+        """What the answers of every person say about β, task by task."""
+        people: dict[str, list[list[int]]] = {}
+        for row in self.rows:
+            people.setdefault(row["person"], []).append(row["surface"])
+        return people
+
+    @cached_property
+    def betas(self) -> dict[str, Decay]:
+        """The β of every person, from all tasks together."""
+        return {person: together(own) for person, own in self.surfaces.items()}
+
+    @cached_property
+    def group(self) -> Population:
+        """How β distributes among the people."""
+        return population(list(self.surfaces.values()))
 
     def less_running(self, name: str) -> SampleSummary:
         """By how much a way is better than the running accuracy, person by person."""

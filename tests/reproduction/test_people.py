@@ -11,9 +11,7 @@ from reproduction import people_scores, runs
 from reproduction.experiment import BadExperiment
 from reproduction.people import HARMONIC, MENDED, RUNNING, TRACKED, Lesson, People, running
 from reproduction.people_files import read_people, standardised
-from reproduction.people_fits import fit_learner
-from teaching.engine import LearningRate, Pool, SimulatedLearner
-from tests.teaching.engine.bank.builders import seen_by
+from teaching import decay
 
 HEADER = ["person", "task", "trial", "item", "label", "answer", "is_taught", "response_ms"]
 
@@ -158,26 +156,6 @@ def test_the_interval_of_the_calibration_error_covers_that_of_everybody():
     assert interval.low < people_scores.calibration_error(expected, said) < interval.high
 
 
-def test_the_fitted_rate_and_decay_are_those_of_the_learner(two_sets):
-    rng = np.random.default_rng(3)
-    labels = np.arange(60) % 2
-    pool = Pool(rng.standard_normal((60, 5)) + labels[:, None], labels)
-    rate = LearningRate(5 / pool.spaces.given.square)
-    learner = SimulatedLearner(
-        np.zeros((2, 5)), beta=0.6, learning_rate=rate, answers="bernoulli", rng=rng
-    )
-    history = []
-    for example in rng.integers(0, 60, 400).tolist():
-        history.append((example, learner.answer(pool.features[example])))
-        learner.learn(pool.features[example], int(labels[example]))
-    from teaching.engine import Shown
-
-    fit = fit_learner(seen_by(pool, [Shown(e, a, 0.5) for e, a in history], rate=rate))
-    assert fit.beta == pytest.approx(0.6, abs=0.2)
-    assert fit.rate == pytest.approx(5, rel=0.6)
-    assert fit.gain > 0
-
-
 # The report.
 
 
@@ -200,7 +178,31 @@ def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, tmp_path)
     names = {part.data.name for one in sections for part in (*one.tables, *one.figures)}
     assert {"people-summary", "people-pairs-fits", "people-triples-tests"} <= names
     assert {"people-pairs-memory", "people-triples-models", "people-pairs-by-answers"} <= names
+    assert {"people-pairs-decay", "people-pairs-betas"} <= names
     assert all(figure.svg for section in sections for figure in section.figures)
+
+
+def test_a_person_has_one_decay_of_all_tasks_and_the_group_one_distribution(two_sets, tmp_path):
+    experiment = People(paths=two_sets, answers=12).prepared(tmp_path)
+    rows = runs.run(experiment, tmp_path, HERE).of("pairs")
+    again = [*rows, *({**row, "task": "2"} for row in rows)]
+    found = people_scores.Scored(read_people(two_sets[0]), again)
+    person, surfaces = next(iter(found.surfaces.items()))
+    assert [row["surface"] for row in again if row["person"] == person] == surfaces
+    assert found.betas[person] == decay.together(surfaces)
+    assert found.group.people == len(found.persons) == 4
+    # Twice the answers leave less open.
+    once = people_scores.Scored(found.data, rows).group
+    assert found.group.interval != once.interval
+
+
+def test_rows_of_before_are_not_gone_on_with(two_sets, tmp_path):
+    experiment = People(paths=two_sets, answers=12).prepared(tmp_path)
+    settings = {name: value for name, value in experiment.settings().items() if name != "seeds"}
+    del settings["rows"]
+    runs.Checkpoint.open(tmp_path, settings)
+    with pytest.raises(BadExperiment, match="--fresh"):
+        runs.run(experiment, tmp_path, HERE)
 
 
 def test_two_folders_of_one_name_are_refused(two_sets, tmp_path):
