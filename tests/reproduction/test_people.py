@@ -191,9 +191,8 @@ def test_a_person_has_one_decay_of_all_tasks_and_the_group_one_distribution(two_
     assert [row["surface"] for row in again if row["person"] == person] == surfaces
     assert found.betas[person] == decay.together(surfaces)
     assert found.group.people == len(found.persons) == 4
-    # Twice the answers leave less open.
-    once = people_scores.Scored(found.data, rows).group
-    assert found.group.interval != once.interval
+    # A second task of everybody counts, though it adds no person.
+    assert found.group.shares != people_scores.Scored(found.data, rows).group.shares
 
 
 def test_rows_of_before_are_not_gone_on_with(two_sets, tmp_path):
