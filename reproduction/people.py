@@ -18,12 +18,13 @@ from teaching.engine.bank import FAMILIES
 from teaching.engine.bank.mixture import Mixture
 from teaching.engine.classes import folded, unfolded
 from teaching.engine.history import Past
+from teaching.engine.learners.paper import check_beta
 from teaching.engine.mended import mended
 
 from . import people_report
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 from .features import digest
-from .people_files import TRIALS, PeopleSet, PersonSession, read_people
+from .people_files import ITEMS, TRIALS, PeopleSet, PersonSession, read_people
 from .people_scores import shared
 from .report import Section
 
@@ -59,6 +60,7 @@ class People(Experiment):
         super().__post_init__()
         if self.answers < 1:
             raise BadExperiment(f"At least 1 answer is predicted; {self.answers} were asked for.")
+        check_beta(self.beta)
 
     def prepared(self, folder: Path) -> Self:
         """With all sets read, so that errors come before the work."""
@@ -68,7 +70,7 @@ class People(Experiment):
         return replace(self, seeds=1)
 
     def settings(self) -> dict[str, Any]:
-        data = [digest(path / TRIALS) for path in self.paths]
+        data = [[digest(path / name) for name in (ITEMS, TRIALS)] for path in self.paths]
         return super().settings() | {"data": data, "rows": ROWS}
 
     @property

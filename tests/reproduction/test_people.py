@@ -12,6 +12,7 @@ from reproduction.experiment import BadExperiment
 from reproduction.people import HARMONIC, MENDED, RUNNING, TRACKED, Lesson, People, running
 from reproduction.people_files import read_people, standardised
 from teaching import decay
+from teaching.engine import BadSetting
 
 HEADER = ["person", "task", "trial", "item", "label", "answer", "is_taught", "response_ms"]
 
@@ -207,3 +208,17 @@ def test_rows_of_before_are_not_gone_on_with(two_sets, tmp_path):
 def test_two_folders_of_one_name_are_refused(two_sets, tmp_path):
     with pytest.raises(BadExperiment, match="same name"):
         People(paths=(two_sets[0], two_sets[0])).prepared(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["items.csv", "trials.csv"])
+def test_a_corrected_file_is_another_run(tmp_path, name):
+    folder = made_people(tmp_path / "pairs")
+    before = People(paths=(folder,)).settings()
+    corrected = (folder / name).read_text().replace("i8,", "i8 ,")
+    (folder / name).write_text(corrected)
+    assert People(paths=(folder,)).settings() != before
+
+
+def test_a_decay_that_is_none_is_refused_before_the_work(two_sets):
+    with pytest.raises(BadSetting, match="lies in"):
+        People(paths=two_sets, beta=2.0)
