@@ -15,8 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from analysis.stats import CONFIDENCE
-
 from .engine import LearningRate, Pool, Shown
 from .engine.arrays import FloatArray
 from .engine.bank import Seen
@@ -29,6 +27,9 @@ BETAS = np.round(np.arange(0, 0.9501, 0.05), 2)
 RATES = np.geomspace(0.05, 50, 13)
 # How often an answer may be a guess.
 GUESSES = np.array([0.02, 0.1, 0.3])
+# Where the central 95 % of what is probable begin and end. The statistics of the analysis have such a number, too; they
+# take a second to load, and a worker's answer waits for this module.
+ENDS = (0.025, 0.975)
 # Links between steps that are held at once, so that a session of any length fits into memory.
 MOST_LINKS = 250_000
 # Of one nat, in the whole numbers of a surface, and how many nats below the best make no difference any more.
@@ -101,7 +102,7 @@ def together(surfaces: Iterable[Sequence[int]]) -> Decay:
     by_beta = np.log(likelihoods(surfaces).mean(axis=2)).sum(axis=0)
     shares = np.exp(by_beta - by_beta.max())
     shares /= shares.sum()
-    ends = np.searchsorted(np.cumsum(shares), [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    ends = np.searchsorted(np.cumsum(shares), ENDS)
     low, high = BETAS[np.minimum(ends, BETAS.size - 1)]
     return Decay(float(shares @ BETAS), float(low), float(high))
 

@@ -18,9 +18,9 @@ from itertools import product
 import numpy as np
 from scipy.special import betainc
 
-from analysis.stats import CONFIDENCE, Interval
+from analysis.stats import Interval
 
-from .decay import BETAS, RATES, likelihoods
+from .decay import BETAS, ENDS, RATES, likelihoods
 from .engine.arrays import FloatArray
 
 # κ of the beta distribution with the mean μ, of parameters μκ and (1 − μ)κ: from about everywhere to about alike.
@@ -52,8 +52,7 @@ def population(people: Sequence[Iterable[Sequence[int]]]) -> Population:
     shapes = shapes_of_beta()
     means = shapes @ BETAS
     order = np.argsort(means)
-    ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
-    places = np.minimum(np.searchsorted(np.cumsum(likely[order]), ends), order.size - 1)
+    places = np.minimum(np.searchsorted(np.cumsum(likely[order]), ENDS), order.size - 1)
     low, high = means[order][places].tolist()
     shares = tuple((likely @ shapes).tolist())
     return Population(len(people), float(likely @ means), Interval(low, high), shares)
