@@ -58,13 +58,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 
-# A file's tests run in one process, and so do all that need a deployed site (tests/conftest.py): what is costly is
-# made once. The browser tests run apart: a browser's event loop must not share a process with database tests. A browser
-# may stumble over a busy machine: what failed is tried once more, alone, must pass then, and is named at the end.
-SECOND_TRY = $(BIN)/pytest --last-failed --last-failed-no-failures none
+# The browser tests run beside all others. tests/side_by_side.py says how, and what happens to one that fails.
 test: lint browser $(VENV)/.installed-deep $(VENV)/.installed-research
-	$(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder -m "not faults" --ignore=tests/browser
-	$(BIN)/pytest -n 2 -m "not faults" tests/browser || $(SECOND_TRY) -m "not faults" tests/browser
+	$(BIN)/python -m tests.side_by_side
 
 # The long proofs that processes may be killed and pages reloaded at any moment, on both databases.
 faults: browser servers $(VENV)/.installed-dev
@@ -86,7 +82,9 @@ servers:
 		$(INSTALL) nginx-light && { { $(INSTALL) valkey-server; } || { $(INSTALL) redis-server; }; }; \
 	} || { echo "The test of many machines needs nginx and Valkey or Redis. Install them (apt-get install nginx-light redis-server) and run make faults again."; exit 1; }
 
-# The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change.
+# The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change. A browser
+# may stumble over a busy machine: what failed is tried once more, alone.
+SECOND_TRY = $(BIN)/pytest --last-failed --last-failed-no-failures none
 engines: $(VENV)/.installed-dev
 	@{ command -v firefox-esr || command -v firefox; } && command -v WebKitWebDriver && command -v Xvfb || { \
 		test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq --no-install-recommends \

@@ -1,0 +1,117 @@
+"""The browser tests run beside all others: both decide how the run ends, and both end when it is ended early."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import until
+from tests.side_by_side import BROWSER, FIRST_TRY, PYTEST, REST, SECOND_TRY
+from tests.site import ROOT
+
+RUN = (
+    "import json, sys; from tests.side_by_side import run; sys.exit(run(*json.loads(sys.argv[1])))"
+)
+# Meets the other part, so that neither ends before the other has begun.
+PART = """
+import sys
+from pathlib import Path
+from tests.processes import until
+
+name, other, code = sys.argv[1:]
+Path(name).touch()
+until(Path(other).exists)
+print(f"{name} begins")
+print(f"{name} fails" if int(code) else f"{name} passes")
+Path(f"{name} is over").touch()
+sys.exit(int(code))
+"""
+# Has seen both parts end before it begins.
+SECOND = """
+import sys
+from pathlib import Path
+
+assert Path("rest is over").exists() and Path("browsers is over").exists()
+print("second try")
+sys.exit(int(sys.argv[1]))
+"""
+# Cleans up when it is interrupted, as pytest does.
+ENDLESS = """
+import sys, threading
+from pathlib import Path
+
+try:
+    Path(sys.argv[1]).touch()
+    threading.Event().wait(60)
+except KeyboardInterrupt:
+    Path(f"{sys.argv[1]} cleaned up").touch()
+    raise
+"""
+
+
+def python(*arguments: str) -> list[str]:
+    return [sys.executable, "-c", *arguments]
+
+
+def start(folder: Path, *commands: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        python(RUN, json.dumps(commands)),
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("rest", "first", "second", "code"),
+    [(0, 0, 9, 0), (1, 0, 9, 1), (0, 1, 0, 0), (0, 1, 1, 1), (1, 1, 0, 1), (1, 1, 1, 1)],
+)
+def test_the_run_passes_when_the_rest_does_and_the_browser_tests_at_one_of_two_tries(
+    rest: int, first: int, second: int, code: int, tmp_path: Path
+) -> None:
+    parts = start(
+        tmp_path,
+        python(PART, "rest", "browsers", str(rest)),
+        python(PART, "browsers", "rest", str(first)),
+        python(SECOND, str(second)),
+    )
+    said = parts.communicate()[0].splitlines()
+    assert parts.returncode == code
+    assert said == [
+        "rest begins",
+        "rest fails" if rest else "rest passes",
+        "browsers begins",
+        "browsers fails" if first else "browsers passes",
+        *(["second try"] if first else []),
+    ]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_both_parts_clean_up_when_the_run_is_ended_early(
+    ending: signal.Signals, tmp_path: Path
+) -> None:
+    names = ["rest", "browsers"]
+    parts = start(tmp_path, *(python(ENDLESS, name) for name in names), python(SECOND, "0"))
+    until(lambda: all((tmp_path / name).exists() for name in names))
+    parts.send_signal(ending)
+    said = parts.communicate()[0]
+    assert parts.returncode == 128 + ending
+    assert all((tmp_path / f"{name} cleaned up").exists() for name in names)
+    assert "second try" not in said
+
+
+def test_the_second_try_remembers_what_the_first_wrote_and_nobody_else_writes_there() -> None:
+    assert FIRST_TRY[: len(BROWSER)] == SECOND_TRY[: len(BROWSER)] == BROWSER
+    (memory,) = (option for option in BROWSER if option.startswith("cache_dir="))
+    assert memory not in REST
+
+
+def test_every_test_is_in_one_of_the_two_parts() -> None:
+    assert REST[: len(PYTEST)] == BROWSER[: len(PYTEST)] == PYTEST
+    assert "--ignore=tests/browser" in REST
+    assert "tests/browser" in BROWSER
