@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+from tests.scratch import scratch_folder
+from tests.site import SHARED
+
 PYTEST = [sys.executable, "-m", "pytest", "-m", "not faults"]
 # A file's tests run in one process, and so do all that need a deployed site (tests/conftest.py): what is costly is made
 # once.
@@ -34,7 +37,7 @@ Part = subprocess.Popen[bytes]
 def run(rest: Command, first_try: Command, second_try: Command) -> int:
     """Zero when the rest passed, and so did the browser tests, at the first or the second try."""
     listen_for_endings()
-    with tempfile.TemporaryFile() as output, ending_together() as parts:
+    with shared_folder(), tempfile.TemporaryFile() as output, ending_together() as parts:
         parts.append(start(first_try, output.fileno()))
         parts.append(start(rest))
         has_failed, code = (part.wait() for part in parts)
@@ -45,6 +48,14 @@ def run(rest: Command, first_try: Command, second_try: Command) -> int:
             parts.append(start(second_try))
             code = parts[-1].wait() or code
     return code
+
+
+@contextmanager
+def shared_folder() -> Iterator[None]:
+    """What takes seconds to make, as the data folder of a new site, is made once for all processes of both parts."""
+    with tempfile.TemporaryDirectory(prefix="jedi-shared-", dir=scratch_folder()) as folder:
+        os.environ[SHARED] = folder
+        yield
 
 
 def start(command: Command, output: int | None = None) -> Part:

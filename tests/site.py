@@ -1,6 +1,7 @@
 """A whole site as it is deployed: the product's settings and server, on data of its own."""
 
 import atexit
+import fcntl
 import json
 import os
 import shutil
@@ -26,6 +27,8 @@ import psycopg
 from tests.scratch import scratch_folder
 
 ROOT = Path(__file__).resolve().parent.parent
+# Names a folder for what all processes of a run share, when somebody made one (tests/side_by_side.py).
+SHARED = "TESTS_SHARED_FOLDER"
 
 
 @dataclass(frozen=True)
@@ -162,16 +165,32 @@ class Site:
 
 @cache
 def prepared_folder() -> Path:
-    """A data folder on SQLite, made once in this process: migrating and collecting static files take seconds."""
-    folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-", dir=scratch_folder()))
+    """A data folder on SQLite, made once: migrating and collecting static files take seconds."""
+    if shared := os.environ.get(SHARED):
+        return prepared_among_processes(Path(shared))
     atexit.register(remove_prepared_folder)
+    return prepare_in(scratch_folder())
+
+
+def prepared_among_processes(shared: Path) -> Path:
+    """Whoever comes first makes it, and the others wait; whoever made the place for it removes it."""
+    folder = shared / "prepared"
+    with (shared / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            prepare_in(str(shared)).rename(folder)
+    return folder
+
+
+def prepare_in(place: str | None) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="jedi-prepared-", dir=place))
     Site(0, folder, "", clean_environment(folder)).python("manage.py", "prepare", "--no-demo")
     return folder
 
 
 def remove_prepared_folder() -> None:
     """A process of xdist ends without its exit handlers: pytest calls this too."""
-    if prepared_folder.cache_info().currsize:
+    if prepared_folder.cache_info().currsize and SHARED not in os.environ:
         shutil.rmtree(prepared_folder(), ignore_errors=True)
 
 

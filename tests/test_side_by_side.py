@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import site
 from tests.processes import until
 from tests.side_by_side import BROWSER, FIRST_TRY, PYTEST, REST, SECOND_TRY
-from tests.site import ROOT
+from tests.site import ROOT, SHARED
 
 RUN = (
     "import json, sys; from tests.side_by_side import run; sys.exit(run(*json.loads(sys.argv[1])))"
@@ -20,6 +21,7 @@ RUN = (
 PART = """
 import sys
 from pathlib import Path
+from tests import site
 from tests.processes import until
 
 name, other, code = sys.argv[1:]
@@ -103,6 +105,40 @@ def test_both_parts_clean_up_when_the_run_is_ended_early(
     assert parts.returncode == 128 + ending
     assert all((tmp_path / f"{name} cleaned up").exists() for name in names)
     assert "second try" not in said
+
+
+def test_all_parts_share_a_folder_that_is_gone_afterwards(tmp_path: Path) -> None:
+    tell = python(
+        f"import os; print(os.environ[{SHARED!r}], os.path.isdir(os.environ[{SHARED!r}]))"
+    )
+    fail = [*tell[:-1], f"{tell[-1]}; raise SystemExit(1)"]
+    said = start(tmp_path, tell, fail, tell).communicate()[0].splitlines()
+    assert len(said) == 3
+    ((folder, was_there),) = {tuple(line.split()) for line in said}
+    assert was_there == "True"
+    assert not Path(folder).exists()
+
+
+def test_what_processes_share_is_made_once_and_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Path] = []
+
+    def prepare_at_the_second_try(place: str) -> Path:
+        tried.append(Path(place, str(len(tried))))
+        tried[-1].mkdir()
+        if len(tried) == 1:
+            raise RuntimeError("no migration")
+        (tried[-1] / "db").touch()
+        return tried[-1]
+
+    monkeypatch.setattr(site, "prepare_in", prepare_at_the_second_try)
+    with pytest.raises(RuntimeError, match="no migration"):
+        site.prepared_among_processes(tmp_path)
+    folders = site.at_once([lambda: site.prepared_among_processes(tmp_path)] * 4)
+    assert folders == [tmp_path / "prepared"] * 4
+    assert (tmp_path / "prepared" / "db").exists()
+    assert len(tried) == 2
 
 
 def test_the_second_try_remembers_what_the_first_wrote_and_nobody_else_writes_there() -> None:
