@@ -22,7 +22,8 @@ PYTEST = [sys.executable, "-m", "pytest", "-m", "not faults"]
 # A file's tests run in one process, and so do all that need a deployed site (tests/conftest.py): what is costly is made
 # once.
 BY_GROUP = ["-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder"]
-REST = [*PYTEST, *BY_GROUP, "--ignore=tests/browser"]
+# They give way to the browsers, which need little and otherwise spend much of it on waiting, frame by frame.
+REST = ["nice", "-n", "10", *PYTEST, *BY_GROUP, "--ignore=tests/browser"]
 # What failed is remembered apart: of two runs with one memory, the later would overwrite what the other wrote.
 BROWSER = [*PYTEST, "-o", "cache_dir=.pytest_cache/browser", "tests/browser"]
 FIRST_TRY = [*BROWSER, "-n", "2"]
