@@ -57,6 +57,11 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS_PER_SECOND
 
 
+def stolen_seconds() -> float:
+    """The time of all cores that the host of this machine has given to others while something here waited for them."""
+    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / TICKS_PER_SECOND
+
+
 def proportional_kb(pid: int) -> int:
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Pss_Anon:"):
@@ -69,6 +74,17 @@ def running_server(
     database_url: str, log: IO[bytes] | None = None, application: str = "jedi_web.wsgi"
 ) -> Iterator[Server]:
     """The product on a fresh data folder with the demo study; its log goes into the file, if there is one."""
+    with prepared_site(database_url) as environment:
+        if log is None:
+            # The benchmark's table has the times of slow requests, too.
+            environment["JEDI_SLOW_MS"] = "3600000"
+        with serving(environment, log, application) as server:
+            yield server
+
+
+@contextmanager
+def prepared_site(database_url: str) -> Iterator[dict[str, str]]:
+    """The environment of a fresh data folder with the demo study."""
     with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder:
         environment = {
             "DJANGO_SETTINGS_MODULE": "jedi_web.settings",
@@ -76,15 +92,22 @@ def running_server(
             "DATABASE_URL": database_url,
             "JEDI_JOIN_RATE": "1000000/min",
         }
-        if log is None:
-            # The benchmark's table has the times of slow requests, too.
-            environment["JEDI_SLOW_MS"] = "3600000"
         prepare = [sys.executable, "manage.py", "prepare"]
         whole = os.environ | environment
         subprocess.run(prepare, cwd=ROOT, env=whole, check=True, stdout=subprocess.DEVNULL)
-        command = [*GUNICORN, "jedi_web/gunicorn_conf.py", application]
-        with running(command, environment, ready="/healthz", log=log) as server:
-            yield server
+        yield environment
+
+
+@contextmanager
+def serving(
+    environment: Mapping[str, str],
+    log: IO[bytes] | None = None,
+    application: str = "jedi_web.wsgi",
+) -> Iterator[Server]:
+    """The product on a site that was prepared."""
+    command = [*GUNICORN, "jedi_web/gunicorn_conf.py", application]
+    with running(command, environment, ready="/healthz", log=log) as server:
+        yield server
 
 
 @contextmanager
