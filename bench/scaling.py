@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from bench.api import Times, Worker, in_threads, warm_up
 from bench.servers import Server, cpu_seconds, descendants, running_server
 from tests.postgres import Postgres, running_postgres
-from tests.topology import running_topology
+from tests.topology import program, running_topology
 
 PROCESSES = (1, 2, 4)
 IMAGES = ("teaching", "evaluation")
@@ -162,6 +162,15 @@ def in_words(web: float, database: float) -> str:
     )
 
 
+def refuse_without_servers() -> None:
+    """Now, not after minutes of measuring."""
+    try:
+        for names in (("nginx",), ("valkey-server", "redis-server")):
+            program(*names)
+    except RuntimeError as error:
+        sys.exit(f"{error} Or install both with: make servers")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement")
@@ -169,6 +178,7 @@ def main() -> None:
     options = parser.parse_args()
     # A stopped benchmark takes its servers with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    refuse_without_servers()
     print(
         f"Postgres, demo study, {options.clients} clients without pauses, {os.cpu_count()} cores\n"
     )
