@@ -19,6 +19,7 @@ import signal
 import statistics
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -228,7 +229,7 @@ class Levels:
     seconds: float
     are_spread: bool
 
-    async def drive(self, environment: dict[str, str]) -> int:
+    async def drive(self, environment: Mapping[str, str]) -> int:
         """The largest level that holds whatever the processes; those above the first that does not are not tried."""
         crowd: list[Worker] = []
         largest = 0
@@ -244,10 +245,10 @@ class Levels:
         return largest
 
     async def held(
-        self, crowd: list[Worker], level: int, environment: dict[str, str], processes: int
+        self, crowd: list[Worker], level: int, environment: Mapping[str, str], processes: int
     ) -> Record:
         """The same crowd goes on at another server on the same data."""
-        with serving(environment | {"WEB_CONCURRENCY": str(processes)}) as server:
+        with serving({**environment, "WEB_CONCURRENCY": str(processes)}) as server:
             for worker in crowd:
                 worker.go_on_at(server)
             await grown(crowd, server, level, self.are_spread)
@@ -295,7 +296,6 @@ def main() -> None:
     with ExitStack() as stack:
         url = stack.enter_context(database(options.postgres))
         environment = stack.enter_context(prepared_site(url))
-        environment["JEDI_SLOW_MS"] = "3600000"
         kind = "Postgres" if options.postgres else "SQLite"
         where = "the teaching" if options.together else "all parts of a session"
         print(

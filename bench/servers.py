@@ -74,16 +74,15 @@ def running_server(
     database_url: str, log: IO[bytes] | None = None, application: str = "jedi_web.wsgi"
 ) -> Iterator[Server]:
     """The product on a fresh data folder with the demo study; its log goes into the file, if there is one."""
-    with prepared_site(database_url) as environment:
-        if log is None:
-            # The benchmark's table has the times of slow requests, too.
-            environment["JEDI_SLOW_MS"] = "3600000"
-        with serving(environment, log, application) as server:
-            yield server
+    with (
+        prepared_site(database_url) as environment,
+        serving(environment, log, application) as server,
+    ):
+        yield server
 
 
 @contextmanager
-def prepared_site(database_url: str) -> Iterator[dict[str, str]]:
+def prepared_site(database_url: str) -> Iterator[Mapping[str, str]]:
     """The environment of a fresh data folder with the demo study."""
     with tempfile.TemporaryDirectory(prefix="jedi-bench-") as folder:
         environment = {
@@ -106,7 +105,9 @@ def serving(
 ) -> Iterator[Server]:
     """The product on a site that was prepared."""
     command = [*GUNICORN, "jedi_web/gunicorn_conf.py", application]
-    with running(command, environment, ready="/healthz", log=log) as server:
+    # Without a log, the benchmark's table has the times of slow requests, too.
+    quiet = {} if log else {"JEDI_SLOW_MS": "3600000"}
+    with running(command, {**environment, **quiet}, ready="/healthz", log=log) as server:
         yield server
 
 
