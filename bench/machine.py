@@ -70,7 +70,7 @@ def measure_view() -> dict[str, float]:
         def cpu_ms(requests: int, pause_ms: float = 0.0) -> float:
             began = server.cpu_seconds()
             for _ in range(requests):
-                client.content("/")
+                client.content("/healthz")
                 time.sleep(pause_ms / 1000)
             return 1000 * (server.cpu_seconds() - began) / requests
 

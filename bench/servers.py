@@ -71,12 +71,12 @@ def proportional_kb(pid: int) -> int:
 
 @contextmanager
 def running_server(
-    database_url: str, log: IO[bytes] | None = None, application: str = "jedi_web.wsgi"
+    database_url: str, log: IO[bytes] | None = None, options: Sequence[str] = ()
 ) -> Iterator[Server]:
     """The product on a fresh data folder with the demo study; its log goes into the file, if there is one."""
     with (
         prepared_site(database_url) as environment,
-        serving(environment, log, application) as server,
+        serving(environment, log, options) as server,
     ):
         yield server
 
@@ -101,10 +101,10 @@ def prepared_site(database_url: str) -> Iterator[Mapping[str, str]]:
 def serving(
     environment: Mapping[str, str],
     log: IO[bytes] | None = None,
-    application: str = "jedi_web.wsgi",
+    options: Sequence[str] = (),
 ) -> Iterator[Server]:
-    """The product on a site that was prepared."""
-    command = [*GUNICORN, "jedi_web/gunicorn_conf.py", application]
+    """The product on a site that was prepared, with other options of gunicorn than its own."""
+    command = [*GUNICORN, "jedi_web/gunicorn_conf.py", *options, "jedi_web.wsgi"]
     # Without a log, the benchmark's table has the times of slow requests, too.
     quiet = {} if log else {"JEDI_SLOW_MS": "3600000"}
     with running(command, {**environment, **quiet}, ready="/healthz", log=log) as server:
@@ -115,7 +115,7 @@ def serving(
 def bare_server() -> Iterator[Server]:
     """A Django view that does nothing, served as the product is."""
     command = [*GUNICORN, "bench/bare_gunicorn_conf.py", "bench.bare"]
-    with running(command, {}, ready="/") as server:
+    with running(command, {}, ready="/healthz") as server:
         yield server
 
 

@@ -1,7 +1,7 @@
-"""What it brings that one thread of a process answers workers: `python -m bench.threads [--postgres]`.
+"""What it brings that the polling thread of a process answers workers: `python -m bench.threads [--postgres]`.
 
-Two servers, one with such a thread and one whose threads all answer workers, are asked in turn by the same clients, so
-that whatever else the machine does reaches both alike. The figures are medians over the rounds.
+Two servers, the product's and one with gunicorn's own threaded worker, are asked in turn by the same clients, so that
+whatever else the machine does reaches both alike. The figures are medians over the rounds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bench.api import CONCURRENCY, Cost, cpu_of, measure, warm_up
 from bench.databases import database
 from bench.servers import Server, running_server
 
-SERVERS = {"one thread": "bench.one_thread", "all threads": "bench.all_threads"}
+SERVERS = {"polling thread": (), "pool of threads": ("--worker-class", "gthread")}
 KINDS = ("teaching", "evaluation", "image")
 
 Rounds = dict[str, list[dict[str, Cost]]]
@@ -49,7 +49,7 @@ def report(concurrency: int, found: Rounds) -> None:
                 statistics.median(map(value, costs)) for value in (cpu_of, per_second, p95)
             )
             print(
-                f"{concurrency:>8}  {kind:<10}  {name:<11} {cpu:>11.2f} {rate:>9.1f} {slowest:>8.1f}",
+                f"{concurrency:>8}  {kind:<10}  {name:<15} {cpu:>11.2f} {rate:>9.1f} {slowest:>8.1f}",
                 flush=True,
             )
 
@@ -64,11 +64,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     with ExitStack() as stack:
         servers = {}
-        for name, application in SERVERS.items():
+        for name, gunicorn in SERVERS.items():
             url = stack.enter_context(database(options.postgres))
-            servers[name] = stack.enter_context(running_server(url, application=application))
+            servers[name] = stack.enter_context(running_server(url, options=gunicorn))
             warm_up(servers[name])
-        print("sessions  request     workers by   CPU ms each     per s   p95 ms")
+        print("sessions  request     answered by      CPU ms each     per s   p95 ms")
         for concurrency in options.concurrency:
             report(concurrency, compared(servers, concurrency, options.rounds))
 

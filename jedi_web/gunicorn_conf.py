@@ -1,7 +1,6 @@
 """gunicorn's configuration: two processes of four threads, one BLAS thread each."""
 
 import os
-import socket
 import sys
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +13,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 bind = f"{os.environ.get('HOST', '127.0.0.1')}:{os.environ.get('PORT', '8000')}"
-worker_class = "gthread"
+worker_class = "jedi_web.polling.PollingWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
 # A heartbeat file on a disk can block a worker; memory cannot.
@@ -22,9 +21,9 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108
 control_socket_disable = True
 # A worker looks at an image for some seconds: the connection stays open for the next one.
 keepalive = 15
-# For so many seconds a connection over which nothing comes stays with the system: browsers open some in advance, and
-# each would keep a thread waiting.
-SILENT_SECONDS = 30
+# A process that has not moved on for so many seconds is stuck and replaced. A request waits up to 20 for SQLite's only
+# place for a writer.
+timeout = 60
 # The application is loaded once and shared by the processes, which saves memory and time at the start.
 preload_app = True
 
@@ -48,15 +47,8 @@ def on_starting(server: Any) -> None:
 
 def when_ready(server: Any) -> None:
     """On one machine, a background worker runs as long as the web server does."""
-    leave_silent_connections_alone(server)
     if os.environ.get("JEDI_EMBEDDED_WORKER") == "1":
         _background.append(supervision.SupervisedWorker())
-
-
-def leave_silent_connections_alone(server: Any) -> None:
-    for listener in server.LISTENERS:
-        if hasattr(socket, "TCP_DEFER_ACCEPT") and listener.sock.family != socket.AF_UNIX:
-            listener.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, SILENT_SECONDS)
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -8,10 +8,5 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jedi_web.settings")
 
 from django.core.wsgi import get_wsgi_application
-from django.db import connection
 
-from jedi_web.workers_thread import Application, WorkersThread
-
-application: Application = get_wsgi_application()
-if connection.vendor == "sqlite":
-    application = WorkersThread(application)
+application = get_wsgi_application()

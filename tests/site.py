@@ -215,7 +215,7 @@ def running_site(
         environment = {
             **clean_environment(Path(folder)),
             "DATABASE_URL": database_url,
-            "JEDI_DB_POOL": str(threads),
+            "JEDI_DB_POOL": str(threads + 1),
             "JEDI_JOIN_RATE": "1000000/min",
             "HOST": "127.0.0.1",
             "PORT": str(port),

@@ -1,0 +1,180 @@
+"""gunicorn's threaded worker, whose polling thread answers the requests of workers itself.
+
+To hand a request to a thread of the pool and to get its reply back costs more than many a request: each time one
+thread wakes another up, and Python's lock changes hands. Requests of workers are many and short. So the polling thread
+collects each of them without waiting and answers it as soon as all of it has arrived, one after the other, with one
+connection to the database (docs/scale.md has the figures).
+
+Everything that may take long is left to the pool: researchers' pages, requests of a form that workers' browsers do not
+send, the rest of a reply that a client is slow to fetch, and connections that a client is slow to close. So neither a
+slow page nor a slow client holds up a worker.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from concurrent.futures import Future
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from gunicorn.workers import gthread
+
+from .addresses import is_of_a_worker
+
+# The longest request that is collected. No worker's page sends one as long, and the views refuse longer ones unread.
+MOST_BYTES = 64 * 1024
+
+REQUEST_LINE = re.compile(rb"(?:GET|POST) (/[^\s?]*)\S* HTTP/1\.1\r\n")
+END_OF_HEAD = b"\r\n\r\n"
+# With one of these, more bytes or other replies may follow than the length of the body says.
+UNUSUAL_FIELDS = re.compile(rb"\r\n(?:transfer-encoding|expect|upgrade)\b")
+CONTENT_LENGTH = re.compile(rb"\r\ncontent-length([^\r]*)")
+LENGTH = re.compile(rb": *([0-9]{1,5}) *")
+
+
+class Arrived(Enum):
+    """What has come of a request so far."""
+
+    IN_PART = "It may become a worker's, and more of it is to come."
+    WHOLE = "A worker's, from the first byte to the last."
+    NOT_A_WORKERS = "Or one of an unusual form."
+
+
+def arrived(received: bytes) -> Arrived:
+    if len(received) > MOST_BYTES:
+        return Arrived.NOT_A_WORKERS
+    if b"\r\n" not in received:
+        return Arrived.IN_PART
+    line = REQUEST_LINE.match(received)
+    if not line or not is_of_a_worker(line[1].decode("latin-1")):
+        return Arrived.NOT_A_WORKERS
+    head, is_whole, body = received.partition(END_OF_HEAD)
+    if not is_whole:
+        return Arrived.IN_PART
+    length = length_of_body(head.lower())
+    if length is None:
+        return Arrived.NOT_A_WORKERS
+    return Arrived.WHOLE if len(body) >= length else Arrived.IN_PART
+
+
+def length_of_body(head: bytes) -> int | None:
+    """None if it is not known for certain."""
+    if UNUSUAL_FIELDS.search(head):
+        return None
+    lengths = CONTENT_LENGTH.findall(head)
+    if not lengths:
+        return 0
+    length = LENGTH.fullmatch(lengths[0]) if len(lengths) == 1 else None
+    return int(length[1]) if length else None
+
+
+class Outbox:
+    """Stands for the socket while a request is answered, and keeps the reply."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+
+    def sendall(self, content: bytes) -> None:
+        self.content += content
+
+    def setblocking(self, blocks: bool) -> None:
+        """Nothing here ever waits."""
+
+    def gettimeout(self) -> float:
+        return 0.0
+
+    def shutdown(self, how: int) -> None:
+        """Says to whoever wants to close it that there is nothing to close: the worker does so."""
+        raise OSError("not a socket")
+
+    def close(self) -> None:
+        pass
+
+
+class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
+    def enqueue_req(self, conn: Any) -> None:
+        """Called when a connection is new, or something has come over it."""
+        if self.cfg.is_ssl:
+            super().enqueue_req(conn)
+            return
+        conn.init()
+        conn.sock.setblocking(False)
+        received, is_open = self.receive(conn)
+        state = arrived(received)
+        if not is_open:
+            self.finish_request(conn, ended_with(False))
+        elif state is Arrived.WHOLE:
+            self.answer(conn)
+        elif state is Arrived.IN_PART:
+            # The name is gunicorn's own for a connection that goes back to the poller, and it has no other.
+            self.finish_request(conn, ended_with(gthread._DEFER))
+        else:
+            super().enqueue_req(conn)
+
+    @staticmethod
+    def receive(conn: Any) -> tuple[bytes, bool]:
+        """All that has come of the request, left where gunicorn reads it, and whether more may come."""
+        waiting = conn.parser.unreader
+        received = waiting.take_buffered()
+        try:
+            piece = conn.sock.recv(MOST_BYTES)
+        except BlockingIOError:
+            piece = None
+        except OSError:
+            piece = b""
+        received += piece or b""
+        waiting.unread(received)
+        return received, piece != b""
+
+    def answer(self, conn: Any) -> None:
+        # To the process that kills those who are stuck.
+        self.notify()
+        sock, outbox = conn.sock, Outbox()
+        conn.sock = outbox
+        try:
+            stays_open = self.handle(conn)
+        finally:
+            conn.sock = sock
+        self.send(conn, bytes(outbox.content), stays_open)
+
+    def send(self, conn: Any, reply: bytes, stays_open: bool) -> None:
+        try:
+            sent = conn.sock.send(reply)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            self.finish_request(conn, ended_with(False))
+            return
+        if sent == len(reply):
+            self.finish_request(conn, ended_with(stays_open))
+            return
+        rest = self.tpool.submit(send_rest, conn.sock, reply[sent:], stays_open)
+        rest.add_done_callback(partial(self.method_queue.defer, self.finish_request, conn))
+
+    def finish_request(self, conn: Any, fs: Future[Any]) -> None:
+        """Called on the polling thread when a request has been handled, or has to wait for the rest of its bytes."""
+        stays_open = self.alive and not fs.exception() and fs.result()
+        if not stays_open:
+            self.nr_conns -= 1
+            # Takes care of a client that is still sending, and waits until it has closed its side.
+            self.tpool.submit(conn.close, graceful=True)
+        elif stays_open is True and conn.parser.unreader.buf.getvalue():
+            # The client has sent its next request without waiting for this reply: others are answered before it.
+            self.method_queue.defer(self.enqueue_req, conn)
+        else:
+            super().finish_request(conn, fs)
+
+
+def send_rest(sock: socket.socket, rest: bytes, stays_open: bool) -> bool:
+    sock.setblocking(True)
+    sock.sendall(rest)
+    return stays_open
+
+
+def ended_with(result: Any) -> Future[Any]:
+    """What `finish_request` takes of a request that no thread of the pool has handled."""
+    ended: Future[Any] = Future()
+    ended.set_result(result)
+    return ended
