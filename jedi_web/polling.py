@@ -23,6 +23,9 @@ from gunicorn.workers import gthread
 
 from .addresses import is_of_a_worker
 
+# So many new connections are taken at a time. gunicorn takes one, and then answers everybody else who has asked: with many
+# workers the last of several new ones would wait for seconds.
+MOST_ACCEPTED = 16
 # The longest request that is collected. No worker's page sends one as long, and the views refuse longer ones unread.
 MOST_BYTES = 64 * 1024
 
@@ -94,6 +97,13 @@ class Outbox:
 
 
 class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
+    def accept(self, listener: Any) -> None:
+        for _ in range(min(MOST_ACCEPTED, self.worker_connections - self.nr_conns)):
+            before = self.nr_conns
+            super().accept(listener)
+            if self.nr_conns == before:
+                break
+
     def enqueue_req(self, conn: Any) -> None:
         """Called when a connection is new, or something has come over it."""
         if self.cfg.is_ssl:

@@ -154,6 +154,25 @@ def test_requests_that_are_sent_without_waiting_are_all_answered_in_order(port):
             assert stream.read(4) == body
 
 
+def test_several_who_come_at_once_are_taken_before_the_others_are_answered_again(port):
+    count = f"GET /w/count HTTP/1.1\r\n{HEAD}\r\n".encode()
+    with ExitStack() as stack:
+        busy = [connected(stack, port) for _ in range(20)]
+        napping = connected(stack, port)
+        for connection in (*busy, napping):
+            connection.sendall(count)
+            reply_from(connection)
+        napping.sendall(f"GET /w/nap HTTP/1.1\r\n{HEAD}\r\n".encode())
+        # Meanwhile these ask for more and more, and others come.
+        for connection in busy:
+            connection.sendall(50 * count)
+        new = [connected(stack, port) for _ in range(10)]
+        for connection in new:
+            connection.sendall(count)
+        numbers = [int(reply_from(connection)) for connection in new]
+        assert max(numbers) - min(numbers) < 3 * len(busy)
+
+
 @pytest.mark.parametrize(
     ("fields", "body"),
     [
