@@ -23,8 +23,8 @@ from gunicorn.workers import gthread
 
 from .addresses import is_of_a_worker
 
-# So many new connections are taken at a time. gunicorn takes one, and then answers everybody else who has asked: with many
-# workers the last of several new ones would wait for seconds.
+# So many new connections are taken at a time. gunicorn takes one, and then answers everybody else who has asked: with
+# many workers the last of several new ones would wait for seconds.
 MOST_ACCEPTED = 16
 # The longest request that is collected. No worker's page sends one as long, and the views refuse longer ones unread.
 MOST_BYTES = 64 * 1024
