@@ -164,7 +164,7 @@ async def soak(
 ) -> tuple[list[Sample], list[str]]:
     """The samples, and the first lines that were logged since everybody had joined."""
     workers: list[Worker] = []
-    await grown(workers, server, count)
+    await grown(workers, server, count, are_spread=True)
     before = lines_in(log)
     record, samples = Record(), list[Sample]()
     print("minute  answers   p50 ms   p95 ms       MB  errors  log lines")
