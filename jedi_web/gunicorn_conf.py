@@ -1,4 +1,4 @@
-"""gunicorn's configuration: two processes of four threads, one BLAS thread each."""
+"""gunicorn's configuration: two processes, one BLAS thread each."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from jedi_web.data_folder import DataFolderUnusable, hold
+from jedi_web.descriptors import allowed_connections
 from jedi_web.metrics import processes
 from jobs import supervision
 
@@ -16,6 +17,7 @@ bind = f"{os.environ.get('HOST', '127.0.0.1')}:{os.environ.get('PORT', '8000')}"
 worker_class = "jedi_web.polling.PollingWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 threads = int(os.environ.get("WEB_THREADS", "4"))
+worker_connections = allowed_connections()
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
 control_socket_disable = True
