@@ -176,6 +176,13 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         else:
             super().finish_request(conn, fs)
 
+    def murder_pending(self) -> None:
+        """Closes connections whose time is over. A process that ends waits for nobody who has not sent a request."""
+        if not self.alive:
+            for conn in self.pending_conns:
+                conn.timeout = 0.0
+        super().murder_pending()
+
 
 def send_rest(sock: socket.socket, rest: bytes, stays_open: bool) -> bool:
     sock.setblocking(True)

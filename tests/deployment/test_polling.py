@@ -27,18 +27,23 @@ HEAD = "Host: 127.0.0.1\r\n"
 @contextmanager
 def serving(**options: int) -> Iterator[int]:
     """The port of one process with one thread beside the polling one."""
+    server, port = started(**options)
+    try:
+        yield port
+    finally:
+        server.send_signal(signal.SIGQUIT)
+        server.wait(30)
+
+
+def started(**options: int) -> tuple[subprocess.Popen[bytes], int]:
     port = free_port()
     command = [sys.executable, "-m", "gunicorn", "--worker-class", "jedi_web.polling.PollingWorker"]
     given = {"workers": 1, "threads": 1, "keep-alive": 60} | options
     command += [f"--{name}={value}" for name, value in given.items()]
     command += ["--log-level=critical", "--no-control-socket", f"--bind=127.0.0.1:{port}"]
     server = subprocess.Popen([*command, "tests.deployment.names_of_threads"], cwd=ROOT)
-    try:
-        until(lambda: answers(port))
-        yield port
-    finally:
-        server.send_signal(signal.SIGQUIT)
-        server.wait(30)
+    until(lambda: answers(port))
+    return server, port
 
 
 def answers(port: int) -> bool:
@@ -226,6 +231,17 @@ def test_a_connection_that_never_completes_a_request_is_closed():
         silent = connected(stack, port)
         silent.sendall(b"POST /w/ HTTP/1.1\r\n")
         assert silent.recv(1) == b""
+
+
+def test_a_server_that_is_told_to_stop_waits_for_nobody_who_is_silent():
+    # gunicorn kills processes that have not ended after so many seconds.
+    server, port = started(**{"graceful-timeout": 60})
+    with ExitStack() as stack:
+        silent = [connected(stack, port) for _ in range(4)]
+        silent[0].sendall(b"POST /w/ HTTP/1.1\r\n")
+        assert asked(port, "/w/") == POLLING_THREAD
+        server.send_signal(signal.SIGTERM)
+        server.wait(SECONDS)
 
 
 def test_a_site_answers_a_worker_beside_clients_that_are_silent():
