@@ -7,6 +7,7 @@ depends on its task alone, it is the same there.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import operator
@@ -66,10 +67,14 @@ class DaskCluster:
         try:
             return Client(self.address, timeout=self.connect_seconds, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise SweepFailed(
-                f"No Dask scheduler answers at {self.address} ({error}). Start one with .venv/bin/python -m dask "
-                "scheduler, and give the address that it prints, such as tcp://10.0.0.5:8786."
-            ) from error
+            reason = str(error)
+        # The client that could not connect takes a lock of Dask's when it is collected. At a moment when that lock is
+        # held, it would wait for itself for ever: so it is collected now.
+        gc.collect()
+        raise SweepFailed(
+            f"No Dask scheduler answers at {self.address} ({reason}). Start one with .venv/bin/python -m dask "
+            "scheduler, and give the address that it prints, such as tcp://10.0.0.5:8786."
+        )
 
     def _wait_for_a_worker(self, client: Client) -> None:
         try:

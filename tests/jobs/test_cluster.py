@@ -1,12 +1,13 @@
 """Sweeps on a Dask cluster of real processes, which are really killed."""
 
+import gc
 import io
 import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
-from distributed import LocalCluster, Scheduler, SpecCluster
+from distributed import Client, LocalCluster, Scheduler, SpecCluster
 from distributed.client import FutureCancelledError
 from django.core.management import CommandError, call_command
 
@@ -134,6 +135,15 @@ def test_a_cluster_that_is_not_there_or_has_no_workers_is_told_how_to_start():
     with SpecCluster(workers={}, scheduler=alone) as empty:
         told = refusal(DaskCluster(empty.scheduler_address, worker_seconds=0.2))
         assert f"dask worker {empty.scheduler_address}" in told
+
+
+def test_a_client_that_could_not_connect_is_gone_while_its_refusal_is_told():
+    before = {id(one) for one in gc.get_objects() if isinstance(one, Client)}
+    with pytest.raises(SweepFailed) as told:
+        DaskCluster("tcp://127.0.0.1:9", connect_seconds=0.2)._connected()
+    left = {id(one) for one in gc.get_objects() if isinstance(one, Client)}
+    assert told.value
+    assert left <= before
 
 
 def test_a_cluster_that_stops_is_named():
