@@ -3,7 +3,7 @@
 To hand a request to a thread of the pool and to get its reply back costs more than many a request: each time one
 thread wakes another up, and Python's lock changes hands. Requests of workers are many and short. So the polling thread
 collects each of them without waiting and answers it as soon as all of it has arrived, one after the other, with one
-connection to the database (docs/scale.md has the figures).
+connection to the database (`python -m bench.threads` compares the two).
 
 Everything that may take long is left to the pool: researchers' pages, requests of a form that workers' browsers do not
 send, the rest of a reply that a client is slow to fetch, and connections that a client is slow to close. So neither a
@@ -113,15 +113,13 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         conn.sock.setblocking(False)
         received, is_open = self.receive(conn)
         state = arrived(received)
-        if not is_open:
-            self.finish_request(conn, ended_with(False))
-        elif state is Arrived.WHOLE:
+        if state is Arrived.WHOLE:
             self.answer(conn)
-        elif state is Arrived.IN_PART:
-            # The name is gunicorn's own for a connection that goes back to the poller, and it has no other.
-            self.finish_request(conn, ended_with(gthread._DEFER))
-        else:
+        elif state is Arrived.NOT_A_WORKERS:
             super().enqueue_req(conn)
+        else:
+            # The name is gunicorn's own for a connection that goes back to the poller, and it has no other.
+            self.finish_request(conn, ended_with(gthread._DEFER if is_open else False))
 
     @staticmethod
     def receive(conn: Any) -> tuple[bytes, bool]:

@@ -159,6 +159,15 @@ def test_requests_that_are_sent_without_waiting_are_all_answered_in_order(port):
             assert stream.read(4) == body
 
 
+def test_requests_of_a_client_that_sends_no_more_are_all_answered(port):
+    with ExitStack() as stack:
+        connection = connected(stack, port)
+        for path in ("/w/", "/admin/", "/w/"):
+            connection.sendall(f"GET {path} HTTP/1.1\r\n{HEAD}\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        assert b"".join(iter(lambda: connection.recv(4096), b"")).count(b"HTTP/1.1 200") == 3
+
+
 def test_several_who_come_at_once_are_taken_before_the_others_are_answered_again(port):
     count = f"GET /w/count HTTP/1.1\r\n{HEAD}\r\n".encode()
     with ExitStack() as stack:
