@@ -1,5 +1,6 @@
 """Names for the arrays that the engine passes around."""
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -10,6 +11,15 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+
+# So many numbers stay in the cache of a processor: what is done with them one after the other takes half the time.
+IN_CACHE = 32_768
+
+
+def pieces(count: int, each: int) -> Iterator[slice]:
+    """Of `count` things with so many numbers `each`, as many at a time as stay in the cache, one at least."""
+    step = max(1, IN_CACHE // max(each, 1))
+    return (slice(first, min(first + step, count)) for first in range(0, count, step))
 
 
 def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:

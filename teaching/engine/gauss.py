@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrays import FloatArray, IntArray
+from .arrays import FloatArray, IntArray, pieces
 
 # Points are this far from the centre of their cell at most. By Cramér's bound |c_j s^j| ≤ 1.09·(√2·s)^j/√j!, so
 # this many terms leave 1e-13 of a source where Gaussians exp(−(x − y)²/w²) are as wide as w = 0.6.
@@ -27,25 +27,28 @@ for term in range(2, TERMS):
 class Lines:
     """n points on each of s lines, in cells.
 
-    `centres` (G,) are those of the cells that hold any point, one line after the other, those of line l from
-    `starts[l]` on; `which` (s, n) counts cells of the same line from 0, and `beyond` (s, n) says how far beyond the
-    centre a point is.
+    `centres` (G,) are those of the cells that hold any point, and `counts` (G,) say how many; one line after the other,
+    those of line l from `starts[l]` on. Each line has its points in ascending order, so that those of a cell are side
+    by side: `beyond` (s, n) says how far beyond the centre each is, `places` (s, n) where each point of the line went.
     """
 
     centres: FloatArray
+    counts: IntArray
     starts: IntArray
-    which: IntArray
     beyond: FloatArray
+    places: IntArray
 
     @classmethod
     def of(cls, points: FloatArray) -> Lines:
         """From points (s, n)."""
-        found = [np.unique(np.rint(one / (2 * REACH)), return_inverse=True) for one in points]
-        centres = [2 * REACH * cells for cells, _ in found]
-        which = np.stack([own for _, own in found]).astype(np.intp)
-        middles = [own[places] for own, places in zip(centres, which, strict=True)]
-        starts = np.cumsum([0, *(own.size for own in centres)])
-        return cls(np.concatenate(centres), starts, which, points - np.stack(middles))
+        order = np.argsort(points, axis=1, kind="stable")
+        rising = np.take_along_axis(points, order, axis=1)
+        found = [np.unique(np.rint(one / (2 * REACH)), return_counts=True) for one in rising]
+        centres = 2 * REACH * np.concatenate([cells for cells, _ in found])
+        counts = np.concatenate([own for _, own in found])
+        starts = np.cumsum([0, *(own.size for own, _ in found)])
+        beyond = rising - np.repeat(centres, counts).reshape(rising.shape)
+        return cls(centres, counts, starts, beyond, np.argsort(order, axis=1))
 
     def sums(
         self, lines: IntArray, sources: FloatArray, weights: FloatArray, width: float
@@ -54,14 +57,25 @@ class Lines:
 
         Each line has sources of its own, (len(lines), t); the weights (k, t) are the same for all.
         """
-        counts = self.starts[lines + 1] - self.starts[lines]
-        ends = np.cumsum(counts)
-        cells = np.arange(counts.sum()) + np.repeat(self.starts[lines] - ends + counts, counts)
-        apart = self.centres[cells] - np.repeat(sources.T, counts, axis=1)
+        n = self.beyond.shape[1]
+        found = np.empty((len(weights), lines.size, n))
+        for some in pieces(lines.size, n * len(weights)):
+            found[:, some] = self._sums_of_few(lines[some], sources[some], weights, width)
+        return found
+
+    def _sums_of_few(
+        self, lines: IntArray, sources: FloatArray, weights: FloatArray, width: float
+    ) -> FloatArray:
+        sizes = self.starts[lines + 1] - self.starts[lines]
+        ends = np.cumsum(sizes)
+        cells = np.arange(ends[-1]) + np.repeat(self.starts[lines] - ends + sizes, sizes)
+        apart = self.centres[cells] - np.repeat(sources.T, sizes, axis=1)
         series = weights @ _series(apart / width)
         series /= (np.array(SCALES) * width ** np.arange(TERMS))[:, None, None]
-        which = self.which[lines] + (ends - counts)[:, None]
-        return _evaluated(series, which, self.beyond[lines])
+        sums = _evaluated(series, self.counts[cells], self.beyond[lines].ravel())
+        places = self.places[lines] + self.beyond.shape[1] * np.arange(lines.size)[:, None]
+        # No place is outside; to look at that takes longer than to take what is there.
+        return np.asarray(np.take(sums, places, axis=1, mode="clip"))
 
 
 def _series(apart: FloatArray) -> FloatArray:
@@ -76,11 +90,11 @@ def _series(apart: FloatArray) -> FloatArray:
     return found
 
 
-def _evaluated(coefficients: FloatArray, which: IntArray, beyond: FloatArray) -> FloatArray:
-    """The series (TERMS, k, G) of their cells, which (…), at points so far beyond the centres, (k, …)."""
+def _evaluated(coefficients: FloatArray, counts: IntArray, beyond: FloatArray) -> FloatArray:
+    """The series (TERMS, k, G) of cells at so many points each, so far beyond the centres, (k, len(beyond))."""
     *lower, highest = coefficients
-    total = np.take(highest, which, axis=1)
+    total = np.repeat(highest, counts, axis=1)
     for one in reversed(lower):
         total *= beyond
-        total += np.take(one, which, axis=1)
+        total += np.repeat(one, counts, axis=1)
     return total

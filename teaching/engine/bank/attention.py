@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, pieces
 from .along import ByPlace
 from .base import Family, Followed, Now, Seen, combined, described
 from .exemplar import (
     BACKGROUNDS,
     WIDTHS,
+    Nearness,
     all_similarities,
     remembered,
-    similarity,
     voted,
     with_background,
 )
@@ -50,19 +50,22 @@ class FollowedAttention(Followed):
             own = np.flatnonzero(self.trusts[models] == trust)
             widths = self.widths[models[own]]
             weights = np.stack([left * self.seen.truth.T] * own.size)
-            votes[own] = voted(self._similarity(trust, widths.max()), widths, weights)
+            near = self._nearness(trust, widths.max())
+            votes[own] = voted(self.seen.pool.n, near, widths, weights)
         decays = np.full(models.size, DECAY)
         return remembered(self.seen, votes, decays, self.backgrounds[models])
 
-    def _similarity(self, trust: float, width: float) -> FloatArray:
-        """Between what was shown and every example, as attended to now, (t, n)."""
-        single = self.seen.single
+    def _nearness(self, trust: float, width: float) -> Nearness:
+        """As attended to now."""
+        single, shown = self.seen.single, self.seen.examples
         weights = attended(single.validity[-1], trust) / width
-        nearness = (weights * single.standard[self.seen.examples]) @ single.standard.T
+        points = weights * single.standard[shown]
         halves = self.seen.spaces.squared_standard @ (weights / 2)
-        nearness -= halves
-        nearness -= halves[self.seen.examples][:, None]
-        return similarity(nearness)
+        for some in pieces(self.seen.pool.n, len(points)):
+            near = points @ single.standard[some].T
+            near -= halves[some]
+            near -= halves[shown][:, None]
+            yield some, near
 
 
 class Attention(Family):

@@ -229,14 +229,16 @@ def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same of two classes, whose lessons are opposite."""
-    apart, taught = np.zeros((2, len(links), len(truth)))
-    links *= 2
-    for step, label in enumerate(truth[:, 1].tolist()):
-        now = np.vecdot(links[:, step, :step], taught[:, :step])
-        apart[:, step] = now
-        np.subtract(label, expit(now), out=taught[:, step])
-    apart /= 2
+    """The same of two classes, whose lessons are opposite: for each step one chance to be wrong, with the sign of the
+    label in the links, where lessons of one class speak against errors in it."""
+    signs = 2 * truth[:, 1] - 1
+    links *= -2 * signs[:, None] * signs
+    odds, wrong = np.zeros((2, len(truth), len(links)))
+    # Nothing of what is to come reaches back: its links are 0.
+    for reaching, own, chance in zip(links.swapaxes(0, 1), odds, wrong, strict=True):
+        np.vecdot(reaching, wrong.T, out=own)
+        expit(own, out=chance)
+    apart, taught = (odds.T * (-signs / 2), wrong.T * signs)
     return np.stack([-apart, apart], axis=2), np.stack([-taught, taught], axis=2)
 
 

@@ -7,12 +7,13 @@ logits are log(votes + b/k): the background b is what speaks where nothing simil
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, pieces
 from .agreement import Agreement
 from .along import ByPlace, asked_for
 from .base import (
@@ -37,6 +38,8 @@ BACKGROUNDS = (0.03, 0.3)
 # So few columns take less time one after the other than side by side in a product with a sparse matrix.
 FEW = 6
 GRID = combined([GIVEN, RELEVANT], WIDTHS, DECAYS, BACKGROUNDS)
+# Of some examples after the other: which, and minus their distances to what was shown, (t, …).
+Nearness = Iterable[tuple[slice, FloatArray]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,9 @@ class FollowedExemplars(Followed):
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
         for place, own in by_place(self.places[models]):
             weights = left[own, None] * self.seen.truth.T
-            votes[own] = voted(similarity(along[place]), self.widths[models[own]], weights)
+            near = along[place]
+            nearness = ((some, near[:, some]) for some in pieces(near.shape[1], len(near)))
+            votes[own] = voted(near.shape[1], nearness, self.widths[models[own]], weights)
         return remembered(self.seen, votes, self.decays[models], self.backgrounds[models])
 
 
@@ -100,25 +105,22 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
     return [powered(first, round(widest / width)) for width in WIDTHS]
 
 
-def similarity(nearness: FloatArray) -> FloatArray:
-    """exp of minus a distance (t, n), which is used up."""
-    # Where rounding makes a distance negative, it is none.
-    np.minimum(nearness, 0.0, out=nearness)
-    return np.exp(nearness, out=nearness)
+def voted(n: int, nearness: Nearness, widths: FloatArray, weights: FloatArray) -> FloatArray:
+    """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of widths (m,).
 
-
-def voted(similar: FloatArray, widths: FloatArray, weights: FloatArray) -> FloatArray:
-    """The votes (m, k, n) of memories, similar (t, n) by the widest of widths (m,), with weights (m, k, t).
-
-    Narrower similarities are powers of it, which take less time than exponentials.
+    Narrower similarities are powers of the widest, which take less time than exponentials.
     """
     m, k, t = weights.shape
-    votes = np.empty((m, k, similar.shape[1]))
+    votes = np.empty((m, k, n))
+    groups = []
     for width in {*widths.tolist()}:
         own = np.flatnonzero(widths == width)
-        rows = weights[own].reshape(own.size * k, t)
-        found = rows @ powered(similar, round(widths.max() / width))
-        votes[own] = found.reshape(own.size, k, -1)
+        groups.append((own, round(widths.max() / width), weights[own].reshape(own.size * k, t)))
+    for some, near in nearness:
+        similar = np.exp(near)
+        for own, times, rows in groups:
+            found = rows @ powered(similar, times)
+            votes[own, :, some] = found.reshape(own.size, k, -1)
     return votes
 
 

@@ -236,9 +236,9 @@ def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
     """Weights before each answer and after the last, (…, M, t+1), from the first (…, M) and likelihoods (t, …, M)."""
     weights = np.empty((len(likelihoods) + 1, *first.shape))
     weights[0] = first
-    back = CHANGE * first
-    for before, chances, now in zip(weights, likelihoods, weights[1:], strict=False):
-        np.multiply(before, chances, out=now)
-        now *= (1 - CHANGE) / np.add.reduce(now, axis=-1, keepdims=True)
+    kept, back = (1 - CHANGE) * likelihoods, CHANGE * first
+    for before, chances, stay, now in zip(weights, likelihoods, kept, weights[1:], strict=False):
+        np.multiply(before, stay, out=now)
+        now /= np.vecdot(before, chances)[..., None]
         now += back
     return np.moveaxis(weights, 0, -1)

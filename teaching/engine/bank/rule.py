@@ -145,13 +145,13 @@ def held_before(
     """
     steps = np.arange(answers.size)
     said = np.ascontiguousarray(spoken[steps, :, :, answers])
-    stays, moved = 1 - move, move * takes[1:]
+    stayed, moved = said * (1 - move), move * takes[1:]
     held = np.empty(takes.shape)
     held[0] = 1 / takes.shape[-1]
     # One step after the other, as plain calls: there are many of them.
-    for before, heard, stay, come, now in zip(held, said, stays, moved, held[1:], strict=False):
-        np.multiply(before, heard, out=now)
-        now *= stay / np.add.reduce(now, axis=1, keepdims=True)
+    for before, heard, stay, come, now in zip(held, said, stayed, moved, held[1:], strict=False):
+        np.multiply(before, stay, out=now)
+        now /= np.vecdot(before, heard)[:, None]
         now += come
     return held
 
