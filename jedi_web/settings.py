@@ -158,6 +158,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["studies.api.parsers.SmallJSONParser"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "studies.api.negotiation.AsItIs",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {
         "join": environment.text("JEDI_JOIN_RATE", "240/min"),

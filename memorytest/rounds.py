@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from django.urls import reverse
-
 from studies import sessions
+from studies.labels import address_of
 from studies.models import Participant, Study
 from studies.stages import Current, Json
 
@@ -46,7 +45,7 @@ def describe(participant: Participant, this: MemoryRound) -> Json:
         "images": [
             {
                 "id": name,
-                "url": reverse("image", args=[participant.token, name]),
+                "url": address_of(participant, name),
                 "alt": name.replace("-", " "),
             }
             for name in this.shuffled

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from rest_framework import serializers
 
 from .errors import InvalidAnswer
@@ -56,7 +57,21 @@ def _secret_name(participant: Participant, key: str) -> str:
 
 
 def image_address(participant: Participant, example: Example) -> str:
-    return reverse("image", args=[participant.token, image_key(participant, example)])
+    return address_of(participant, image_key(participant, example))
+
+
+def address_of(participant: Participant, name: str) -> str:
+    """Of the image that has this name for the participant."""
+    before, between = _around_token(get_script_prefix())
+    return f"{before}{participant.token}{between}{name}"
+
+
+@lru_cache
+def _around_token(prefix: str) -> tuple[str, str]:
+    """What an image's address has before the token, and between it and the name, where all pages are under a prefix:
+    looked up once, because that takes longer than all else about an address."""
+    before, _, rest = reverse("image", args=["TOKEN", "NAME"]).rpartition("TOKEN")
+    return before, rest.removesuffix("NAME")
 
 
 def describe_image(participant: Participant, example: Example) -> Json:

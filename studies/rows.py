@@ -34,8 +34,10 @@ def read(
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         found = cursor.fetchall()
+    # Django looks every field of the model up among the names.
+    kept = frozenset(names)
     return [
-        (model.from_db(database, names, _converted(converters, row[:width])), row[width:])
+        (model.from_db(database, kept, _converted(converters, row[:width])), row[width:])
         for row in found
     ]
 

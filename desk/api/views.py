@@ -11,7 +11,6 @@ from django.http import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
-from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -179,16 +178,6 @@ class Participants(PagedView):
         return self.page(people.select_related("version").order_by("pk"), ParticipantRow)
 
 
-class AsItIs(BaseContentNegotiation):
-    """The address decides the kind of file, whatever the client says it accepts."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 WANTED = [
     OpenApiParameter(
         "identifiable",
@@ -219,8 +208,6 @@ def refusals() -> Iterator[None]:
 
 
 class TableExport(ResearcherView):
-    content_negotiation_class = AsItIs
-
     @extend_schema(
         operation_id="export_table",
         parameters=[
@@ -242,8 +229,6 @@ class TableExport(ResearcherView):
 
 
 class ArchiveExport(ResearcherView):
-    content_negotiation_class = AsItIs
-
     @extend_schema(
         operation_id="export_archive",
         parameters=WANTED,
