@@ -11,7 +11,7 @@ from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture, image_address
 from studies.models import Dataset, Example, Participant, Study
 from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
+from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken, Told
 from studies.summary import TYPICAL_ACCURACY, counted, evaluation_seconds
 from teaching.models import TeachingStep
 from teaching.stage import feedback
@@ -89,8 +89,11 @@ class EvaluationStage(LabelStage):
         if this.item == 1:
             looked_ms = answer.get("feedback_ms")
             TeachingStep.objects.note_look(participant, this.position - 1, looked_ms)
-        current = self.describe(participant, after[0], after[1:]) if after else None
-        return Taken(feedback=None, is_last=current is None, current=current)
+        return Taken(is_last=not after)
+
+    def tell(self, participant: Participant, plan: Items) -> Told:
+        _, *after = plan
+        return Told(current=self.describe(participant, after[0], after[1:]) if after else None)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = EvaluationItem.objects.of(participant).answered(position)

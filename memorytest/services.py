@@ -76,5 +76,8 @@ def replace(participant: Participant, this: MemoryRound) -> None:
 
     participant.position += 1
     participant.last_seen_at = timezone.now()
-    new_round(participant, participant.position, this.trial, this.length, repeats=this.position)
+    again = new_round(
+        participant, participant.position, this.trial, this.length, repeats=this.position
+    )
+    rows.insert(again)
     participant.save(update_fields=("position", "last_seen_at"))

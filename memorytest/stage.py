@@ -1,9 +1,11 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
 from itertools import chain
+from typing import NamedTuple
 
 from django.db.models import Max
 from django.db.models.functions import Greatest
+from django.utils import timezone
 from rest_framework import serializers
 
 from studies import rows, summary
@@ -21,12 +23,20 @@ from studies.stages import (
     SimulatedPerson,
     Stage,
     Taken,
+    Told,
 )
 
 from . import pictograms, scoring
 from .decay import measure
 from .models import PRACTICE, MemoryRound
 from .rounds import current_of, round_at
+
+
+class Plan(NamedTuple):
+    """The answered round, and the one that follows it, not yet written; none after the last."""
+
+    answered: MemoryRound
+    following: MemoryRound | None
 
 
 class MemoryStage(Stage):
@@ -55,7 +65,7 @@ class MemoryStage(Stage):
     def begin(self, participant: Participant) -> None:
         study = participant.study_as_joined
         trial = PRACTICE if study.memory_practice else 1
-        new_round(participant, participant.position, trial, study.memory_min_length)
+        rows.insert(new_round(participant, participant.position, trial, study.memory_min_length))
 
     def total(self, participant: Participant) -> int:
         return participant.study_as_joined.memory_trials
@@ -66,7 +76,8 @@ class MemoryStage(Stage):
     def expected_seconds(self, participant: Participant) -> float:
         return summary.memory_seconds(participant.study_as_joined)
 
-    def plan(self, participant: Participant, answer: Json) -> MemoryRound:
+    def plan(self, participant: Participant, answer: Json) -> Plan:
+        """Takes the answer and draws the pictures that come next, all before the transaction."""
         this = round_at(participant, participant.position)
         if this.exposed_at is None:
             raise NotShown
@@ -74,16 +85,25 @@ class MemoryStage(Stage):
             problem = "Name each of this round's images exactly once."
             raise InvalidAnswer(fields={"order": [problem]})
         this.take_answer(answer["order"], answer["shown_ms"], answer["response_ms"])
-        return this
+        coming = next_round(this)
+        if coming is None:
+            return Plan(this, None)
+        return Plan(this, new_round(participant, participant.position + 1, *coming))
 
-    def record(self, participant: Participant, answer: Json, plan: MemoryRound) -> Taken:
-        this = plan
-        rows.save(this, MemoryRound.ANSWER_FIELDS)
-        following = next_round(this)
-        if following is None:
-            return Taken(this.feedback(), is_last=True)
-        coming = new_round(participant, participant.position + 1, *following)
-        return Taken(this.feedback(), is_last=False, current=current_of(participant, coming))
+    def answered(self, plan: Plan) -> MemoryRound:
+        return plan.answered
+
+    def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
+        rows.save(plan.answered, MemoryRound.ANSWER_FIELDS)
+        if plan.following:
+            plan.following.created_at = timezone.now()
+            rows.insert(plan.following)
+        return Taken(is_last=plan.following is None)
+
+    def tell(self, participant: Participant, plan: Plan) -> Told:
+        following = plan.following
+        current = current_of(participant, following) if following else None
+        return Told(plan.answered.feedback(), current)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = MemoryRound.objects.filter(
@@ -165,12 +185,12 @@ def next_round(this: MemoryRound) -> tuple[int, int] | None:
 def new_round(
     participant: Participant, position: int, trial: int, length: int, repeats: int | None = None
 ) -> MemoryRound:
-    """Writes a round: pictures that did not come in its trial yet, and the order in which they come back."""
+    """A round, not yet written: pictures that did not come in its trial yet, and the order in which they come back."""
     rng = generator(participant, "memory", position)
     fresh = fresh_pictures(participant, trial, length)
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
     study = participant.study_as_joined
-    row = MemoryRound(
+    return MemoryRound(
         participant=participant,
         position=position,
         trial=trial,
@@ -181,8 +201,6 @@ def new_round(
         exposure_ms=round(1000 * (length + study.memory_extra_seconds)),
         repeats=repeats,
     )
-    rows.insert(row)
-    return row
 
 
 def fresh_pictures(participant: Participant, trial: int, length: int) -> list[str]:

@@ -43,9 +43,9 @@ class ConsentStage(Stage):
 
     def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
         if not answer["agree"]:
-            return Taken(feedback=None, is_last=True, ends_as=Participant.Stage.DECLINED)
+            return Taken(is_last=True, ends_as=Participant.Stage.DECLINED)
         participant.consented_at = timezone.now()
-        return Taken(feedback=None, is_last=True)
+        return Taken(is_last=True)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         if position != 1:

@@ -203,7 +203,8 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
         # Somebody else was faster, in another tab: what stands now decides.
         return _repeat(sessions.read_again(participant), position, payload)
     request_notes.note_answer(stage.name)
-    return {"feedback": taken.feedback} | session_state(participant, taken.current)
+    told = stage.tell(participant, plan)
+    return {"feedback": told.feedback} | session_state(participant, told.current)
 
 
 def _move_on(participant: Participant) -> bool:
@@ -218,9 +219,10 @@ def _move_on(participant: Participant) -> bool:
 
 
 def lock(participant: Participant) -> bool:
-    """Holds the participant's row until the transaction ends, if it still is where it was read."""
-    here = Participant.objects.filter(**_where_it_was_read(participant))
-    return bool(here.select_for_update().order_by().values_list("pk"))
+    """Notes that the participant was here, and holds the row until the transaction ends, if the session still is where
+    it was read."""
+    seen = {"last_seen_at": timezone.now()}
+    return rows.change(Participant, seen, _where_it_was_read(participant)) == 1
 
 
 def _where_it_was_read(participant: Participant) -> Json:

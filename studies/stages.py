@@ -89,14 +89,20 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Taken:
-    """What became of an answer: the feedback to it, and whether it was the stage's last."""
+    """What became of an answer: whether it was the stage's last."""
 
-    feedback: Json | None
     is_last: bool
-    # The task that follows, from a stage that knows it already: it need not be read again.
-    current: Current | None = None
     # The state that the whole session ends in with this answer, if it does.
     ends_as: str = ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the worker is told of an answer: the feedback to it."""
+
+    feedback: Json | None = None
+    # The stage's next task, from a stage that knows it already: it need not be read again.
+    current: Current | None = None
 
 
 @dataclass(frozen=True)
@@ -129,9 +135,9 @@ class SimulatedPerson(Protocol):
 class Stage(ABC):
     """One module of a session, and all that others need to know about it.
 
-    A stage writes a task before it is shown and its answer exactly once. `plan` runs before the transaction and
-    `record` inside it, with the participant's row locked: the first may calculate for as long as it needs, the
-    second only writes.
+    A stage writes a task before it is shown and its answer exactly once. `plan` runs before the transaction, `record`
+    inside it, with the participant's row locked, and `tell` after it: the first may calculate for as long as it needs,
+    the second only writes, because others wait for it, and the last describes what was written.
     """
 
     # As it is stored: at most 10 characters.
@@ -202,6 +208,10 @@ class Stage(ABC):
     @abstractmethod
     def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
         """Writes the answer and the stage's next task, if there is one, at the next position."""
+
+    def tell(self, participant: Participant, plan: Any) -> Told:
+        """What the worker is told once the answer is written."""
+        return Told()
 
     @abstractmethod
     def recorded(self, participant: Participant, position: int) -> Recorded | None:

@@ -11,7 +11,7 @@ from studies import rows, sessions
 from studies.image_sides import SMALLEST
 from studies.labels import LabelStage, describe_image, find_picture
 from studies.models import Example, Participant, Study
-from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken
+from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken, Told
 from studies.summary import TYPICAL_SPAN, teaching_seconds, teaching_words
 
 from . import pools, services
@@ -90,7 +90,7 @@ class TeachingStage(LabelStage):
         return plan.answered
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
-        answered, following, verdicts, fit = plan
+        answered, following, _, fit = plan
         rows.save(answered, TeachingStep.ANSWER_FIELDS)
         TeachingStep.objects.note_look(
             participant, answered.position - 1, answer.get("feedback_ms")
@@ -100,9 +100,12 @@ class TeachingStage(LabelStage):
             rows.insert(following)
         if fit:
             services.keep_fit(participant, fit)
-        shown = feedback(participant, answered, verdicts)
-        current = describe(participant, following, shown) if following else None
-        return Taken(shown, is_last=following is None, current=current)
+        return Taken(is_last=following is None)
+
+    def tell(self, participant: Participant, plan: Plan) -> Told:
+        shown = feedback(participant, plan.answered, plan.verdicts)
+        following = plan.following
+        return Told(shown, describe(participant, following, shown) if following else None)
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         this = TeachingStep.objects.of(participant).answered(position)

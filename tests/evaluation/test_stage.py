@@ -162,8 +162,9 @@ def test_an_answer_gets_no_feedback_and_the_last_one_ends_the_stage(participant)
     for position in range(10, 38):
         participant.position = position
         answer = stage.read(participant, {"label": "wild"})
-        taken = stage.record(participant, answer, stage.plan(participant, answer))
-        assert taken.feedback is None
+        plan = stage.plan(participant, answer)
+        taken = stage.record(participant, answer, plan)
+        assert stage.tell(participant, plan).feedback is None
         assert taken.is_last == (position == 37)
     assert stage.recorded(participant, 10) == Recorded({"label": 0}, feedback=None)
     assert stage.recorded(participant, 9) is None

@@ -6,6 +6,7 @@ import pytest
 
 from memorytest.models import MemoryRound
 from memorytest.stage import MemoryStage, new_round, next_round
+from studies import rows
 from studies.errors import InvalidAnswer, NotShown
 from studies.models import Participant
 from tests.builders import make_dataset, make_participant, make_study
@@ -145,7 +146,7 @@ def test_an_order_must_name_each_picture_once(participant):
         with pytest.raises(InvalidAnswer):
             STAGE.plan(participant, {"order": order} | times)
     for order in itertools.permutations(this.pictures):
-        assert STAGE.plan(participant, {"order": list(order)} | times) == this
+        assert STAGE.plan(participant, {"order": list(order)} | times).answered == this
 
 
 def test_a_picture_is_served_once_a_round_has_it(participant):
@@ -176,7 +177,9 @@ def test_a_trial_with_every_round_played_again_still_has_pictures_and_none_repea
     person.position = 2
     for length in range(2, 10):
         first = new_round(person, person.position, 1, length)
+        rows.insert(first)
         again = new_round(person, person.position + 1, 1, length, repeats=person.position)
+        rows.insert(again)
         person.position += 2
         assert len({*first.pictures, *again.pictures}) == 2 * length
 
@@ -186,7 +189,9 @@ def test_a_round_that_was_replaced_counts_in_no_length(participant):
     play(participant, False)
     MemoryRound.objects.filter(participant=participant, trial=1).update(is_replaced=True)
     participant.position += 1
-    new_round(participant, participant.position, 1, 2, repeats=participant.position - 1)
+    rows.insert(
+        new_round(participant, participant.position, 1, 2, repeats=participant.position - 1)
+    )
     play(participant, *(True, False), *(False,), *(False,))
     STAGE.finish(participant)
     assert participant.memory_lengths == [2, 1, 1]

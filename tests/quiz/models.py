@@ -6,7 +6,7 @@ from django.db import models
 from rest_framework import serializers
 
 from studies.models import Participant, Task
-from studies.stages import RESPONSE_MS, Current, Json, Recorded, SimulatedPerson, Stage, Taken
+from studies.stages import RESPONSE_MS, Current, Json, Recorded, SimulatedPerson, Stage, Taken, Told
 
 QUESTIONS = ("How old is the universe?", "How many legs has a spider?")
 
@@ -55,7 +55,10 @@ class QuizStage(Stage):
         if not is_last:
             following: dict[str, Any] = {"position": plan.position + 1, "number": plan.number + 1}
             Question.objects.create(participant=participant, **following)
-        return Taken(feedback={"kind": self.name}, is_last=is_last)
+        return Taken(is_last)
+
+    def tell(self, participant: Participant, plan: Question) -> Told:
+        return Told({"kind": self.name})
 
     def recorded(self, participant: Participant, position: int) -> Recorded | None:
         answered = Question.objects.filter(answered_at__isnull=False)

@@ -29,7 +29,8 @@ def participant(study) -> Participant:
 
 def answer(participant: Participant, label: int):
     reply = {"label": label, "response_ms": 600.0}
-    return STAGE.record(participant, reply, STAGE.plan(participant, reply))
+    plan = STAGE.plan(participant, reply)
+    return STAGE.record(participant, reply, plan), STAGE.tell(participant, plan)
 
 
 # What a study may ask for
@@ -92,7 +93,7 @@ def test_an_image_is_shown_without_its_label(participant):
 
 def test_an_answer_is_stored_and_the_next_image_with_it(participant):
     step = TeachingStep.objects.of(participant).get()
-    taken = answer(participant, 1 - step.example.label)
+    taken, told = answer(participant, 1 - step.example.label)
     step.refresh_from_db()
     assert (step.answer, step.response_ms, step.is_correct) == (
         1 - step.example.label,
@@ -100,11 +101,11 @@ def test_an_answer_is_stored_and_the_next_image_with_it(participant):
         False,
     )
     dataset = participant.study.dataset
-    assert taken.feedback["label"] == dataset.class_name(step.example.label)
-    assert taken.feedback["answer"] == dataset.class_name(1 - step.example.label)
+    assert told.feedback["label"] == dataset.class_name(step.example.label)
+    assert told.feedback["answer"] == dataset.class_name(1 - step.example.label)
     assert not taken.is_last
     assert [one.position for one in TeachingStep.objects.of(participant)] == [4, 5]
-    assert taken.current.task["last_feedback"] == taken.feedback
+    assert told.current.task["last_feedback"] == told.feedback
 
 
 def test_planning_an_answer_writes_nothing(participant):
@@ -115,16 +116,16 @@ def test_planning_an_answer_writes_nothing(participant):
 
 def test_the_last_answer_ends_the_stage(participant):
     for number in range(participant.teaching_steps):
-        taken = answer(participant, 1)
+        taken, told = answer(participant, 1)
         assert taken.is_last == (number == participant.teaching_steps - 1)
         participant.position += 1
-    assert taken.current is None
+    assert told.current is None
     assert TeachingStep.objects.of(participant).count() == participant.teaching_steps
 
 
 def test_an_answered_position_is_known_again_and_an_open_one_is_not(participant):
     assert STAGE.recorded(participant, 4) is None
-    taken = answer(participant, 1)
+    _, told = answer(participant, 1)
     recorded = STAGE.recorded(participant, 4)
-    assert (recorded.answer, recorded.feedback) == ({"label": 1}, taken.feedback)
+    assert (recorded.answer, recorded.feedback) == ({"label": 1}, told.feedback)
     assert STAGE.recorded(participant, 5) is None
