@@ -62,6 +62,7 @@ def test_a_killed_workers_forecast_is_started_again_and_completed(workplace, ask
     assert row(workplace, pk, "state", "finished", "attempts") == ("done", 5, 2)
 
 
+@pytest.mark.faults
 def test_a_rehearsal_that_was_lost_while_waiting_is_carried_out(workplace, ask, study):
     forecast = {"kind": "forecast", "workers": 2}
     lost = ask("rehearse", study, forecast, False)
@@ -111,6 +112,7 @@ def test_a_rehearsal_that_was_stopped_at_the_keyboard_is_not_taken_over(workplac
     assert row(workplace, pk, "state") == ("failed",)
 
 
+@pytest.mark.faults
 def test_a_worker_that_is_told_to_stop_twice_gives_its_rehearsal_back(workplace, ask, study):
     pk = ask("rehearse", study, {"workers": 2, "is_paced": True})
     worker = start_worker(workplace)

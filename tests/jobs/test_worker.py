@@ -70,9 +70,8 @@ def test_a_killed_workers_import_is_taken_up_and_ends_as_if_nothing_had_happened
     assert {path.name for path in (workplace.data_dir / "datasets").iterdir()} == keys
 
 
-@pytest.mark.parametrize(
-    "workplace", [pytest.param("sqlite", marks=pytest.mark.faults), "postgres"], indirect=True
-)
+@pytest.mark.faults
+@pytest.mark.parametrize("workplace", ["sqlite", "postgres"], indirect=True)
 def test_two_workers_share_the_work_and_do_none_of_it_twice(workplace, order, ask):
     names = ["first", "second"]
     order(*names)
