@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studies import sessions
-from studies.labels import address_of
+from studies.image_addresses import address_of
 from studies.models import Participant, Study
 from studies.stages import Current, Json
 

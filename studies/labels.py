@@ -2,13 +2,12 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any, ClassVar
 
-from django.urls import get_script_prefix, reverse
 from rest_framework import serializers
 
 from .errors import InvalidAnswer
+from .image_addresses import address_of
 from .image_files import whole_image
 from .image_sides import SMALLEST
 from .models import Example, LabelTask, Participant
@@ -58,20 +57,6 @@ def _secret_name(participant: Participant, key: str) -> str:
 
 def image_address(participant: Participant, example: Example) -> str:
     return address_of(participant, image_key(participant, example))
-
-
-def address_of(participant: Participant, name: str) -> str:
-    """Of the image that has this name for the participant."""
-    before, between = _around_token(get_script_prefix())
-    return f"{before}{participant.token}{between}{name}"
-
-
-@lru_cache
-def _around_token(prefix: str) -> tuple[str, str]:
-    """What an image's address has before the token, and between it and the name, where all pages are under a prefix:
-    looked up once, because that takes longer than all else about an address."""
-    before, _, rest = reverse("image", args=["TOKEN", "NAME"]).rpartition("TOKEN")
-    return before, rest.removesuffix("NAME")
 
 
 def describe_image(participant: Participant, example: Example) -> Json:

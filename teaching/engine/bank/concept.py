@@ -229,16 +229,16 @@ def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatAr
 
 
 def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The same of two classes, whose lessons are opposite: for each step one chance to be wrong, with the sign of the
-    label in the links, where lessons of one class speak against errors in it."""
+    """The same of two classes, whose lessons are opposite: the chance to be wrong, with the sign of the label."""
     signs = 2 * truth[:, 1] - 1
+    # What was taught of a class lowers the log odds to be wrong in it, and raises those in the other.
     links *= -2 * signs[:, None] * signs
-    odds, wrong = np.zeros((2, len(truth), len(links)))
-    # Nothing of what is to come reaches back: its links are 0.
-    for reaching, own, chance in zip(links.swapaxes(0, 1), odds, wrong, strict=True):
-        np.vecdot(reaching, wrong.T, out=own)
+    odds, wrong = np.zeros((2, len(links), len(truth)))
+    # What is to come is 0 yet.
+    for reaching, own, chance in zip(links.swapaxes(0, 1), odds.T, wrong.T, strict=True):
+        np.vecdot(reaching, wrong, out=own)
         expit(own, out=chance)
-    apart, taught = (odds.T * (-signs / 2), wrong.T * signs)
+    apart, taught = odds * (-signs / 2), wrong * signs
     return np.stack([-apart, apart], axis=2), np.stack([-taught, taught], axis=2)
 
 

@@ -117,7 +117,8 @@ def voted(n: int, nearness: Nearness, widths: FloatArray, weights: FloatArray) -
         own = np.flatnonzero(widths == width)
         groups.append((own, round(widths.max() / width), weights[own].reshape(own.size * k, t)))
     for some, near in nearness:
-        similar = np.exp(near)
+        # Where rounding makes a distance negative, it is none.
+        similar = np.exp(np.minimum(near, 0.0))
         for own, times, rows in groups:
             found = rows @ powered(similar, times)
             votes[own, :, some] = found.reshape(own.size, k, -1)

@@ -5,7 +5,7 @@ import pytest
 
 from teaching.engine import Pool
 from teaching.engine.bank.attention import DECAY, SPREAD, Attention
-from teaching.engine.bank.exemplar import Exemplar
+from teaching.engine.bank.exemplar import Exemplar, voted
 
 from .builders import (
     agreement,
@@ -119,3 +119,9 @@ def attended(single, step, trust):
     for r in range(step):
         record = 0.95 * record + single.log_chances[:, r, single.labels[r]]
     return (1 - SPREAD) * chances(trust * record) + SPREAD / single.count
+
+
+def test_nothing_is_more_similar_than_itself_however_distances_are_rounded():
+    near = np.array([[60.0, 1e-12, 0.0, -1.0]])
+    votes = voted(4, [(slice(0, 4), near)], np.array([0.02, 0.4]), np.ones((2, 1, 1)))
+    np.testing.assert_allclose(votes[:, 0], [np.exp([0, 0, 0, -20.0]), np.exp([0, 0, 0, -1.0])])

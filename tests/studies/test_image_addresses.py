@@ -4,7 +4,7 @@ import pytest
 from django.test.utils import override_script_prefix
 from django.urls import reverse
 
-from studies.labels import address_of
+from studies.image_addresses import address_of
 from studies.models import Participant
 
 
