@@ -1,25 +1,31 @@
 """Sums of Gaussians along lines, at many points at once.
 
-The points of a line lie in cells. In each cell the sum is a Taylor series about the centre, whose coefficients follow
-from those of exp(−d²): with c_j = f⁽ʲ⁾/j!, (j + 1)c_{j+1} = −2(d·c_j + c_{j−1}). So a sum costs an exponential for each
-cell and source instead of one for each point and source. Multiples q_j = σ_j c_j with σ_{j+1} = ½(j + 1)σ_{j−1} take
-less time, q_{j+1} = −(σ_{j−1}/σ_j)d·q_j − q_{j−1}, and the sums are divided by σ_j.
+The points of a line lie in cells, so many side by side in a block. In each block the sum is a Taylor series about the
+centre, whose coefficients follow from those of exp(−d²): with c_j = f⁽ʲ⁾/j!, (j + 1)c_{j+1} = −2(d·c_j + c_{j−1}). So a
+sum costs an exponential for each block and source instead of one for each point and source. Multiples q_j = σ_j c_j
+with σ_{j+1} = ½(j + 1)σ_{j−1} take less time, q_{j+1} = −(σ_{j−1}/σ_j)d·q_j − q_{j−1}. About the centre of a cell the
+same series needs fewer terms, which are sums of those of its block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from scipy.special import comb
 
 from .arrays import FloatArray, IntArray, pieces
 
-# Points are this far from the centre of their cell at most. By Cramér's bound |c_j s^j| ≤ 1.09·(√2·s)^j/√j!, so
-# this many terms leave 1e-13 of a source where Gaussians exp(−(x − y)²/w²) are as wide as w = 0.6.
-REACH = 0.045
-TERMS = 10
+# Points are this far from the centre of their block or cell at most. By Cramér's bound |c_j s^j| ≤ 1.09·(√2·s)^j/√j!,
+# so this many terms leave 1e-13 of a source where Gaussians exp(−(x − y)²/w²) are as wide as w = 0.6.
+BLOCK_REACH, BLOCK_TERMS = 0.18, 16
+CELLS = 16
+REACH, TERMS = BLOCK_REACH / CELLS, 7
+# How far the centre of each cell is beyond that of its block.
+OFFSETS = REACH * (2 * np.arange(CELLS) + 1) - BLOCK_REACH
 SCALES = [1.0, 1.0]
-for term in range(2, TERMS):
+for term in range(2, BLOCK_TERMS):
     SCALES.append(term / 2 * SCALES[term - 2])
 
 
@@ -27,9 +33,10 @@ for term in range(2, TERMS):
 class Lines:
     """n points on each of s lines, in cells.
 
-    `centres` (G,) are those of the cells that hold any point, and `counts` (G,) say how many; one line after the other,
-    those of line l from `starts[l]` on. Each line has its points in ascending order, so that those of a cell are side
-    by side: `beyond` (s, n) says how far beyond the centre each is, `places` (s, n) where each point of the line went.
+    `centres` (G,) are those of the blocks that hold any point, and `counts` (G, CELLS) say how many each cell holds;
+    one line after the other, those of line l from `starts[l]` on. Each line has its points in ascending order, so that
+    those of a cell are side by side: `beyond` (s, n) says how far beyond the centre of its cell each is, `places`
+    (s, n) where each point of the line went.
     """
 
     centres: FloatArray
@@ -42,13 +49,15 @@ class Lines:
     def of(cls, points: FloatArray) -> Lines:
         """From points (s, n)."""
         order = np.argsort(points, axis=1, kind="stable")
-        rising = np.take_along_axis(points, order, axis=1)
-        found = [np.unique(np.rint(one / (2 * REACH)), return_counts=True) for one in rising]
-        centres = 2 * REACH * np.concatenate([cells for cells, _ in found])
-        counts = np.concatenate([own for _, own in found])
-        starts = np.cumsum([0, *(own.size for own, _ in found)])
-        beyond = rising - np.repeat(centres, counts).reshape(rising.shape)
-        return cls(centres, counts, starts, beyond, np.argsort(order, axis=1))
+        found = [_in_cells(one) for one in np.take_along_axis(points, order, axis=1)]
+        centres, counts, beyond = zip(*found, strict=True)
+        return cls(
+            centres=np.concatenate(centres),
+            counts=np.concatenate(counts),
+            starts=np.cumsum([0, *(own.size for own in centres)]),
+            beyond=np.stack(beyond),
+            places=np.argsort(order, axis=1),
+        )
 
     def sums(
         self, lines: IntArray, sources: FloatArray, weights: FloatArray, width: float
@@ -57,40 +66,67 @@ class Lines:
 
         Each line has sources of its own, (len(lines), t); the weights (k, t) are the same for all.
         """
-        n = self.beyond.shape[1]
-        found = np.empty((len(weights), lines.size, n))
-        for some in pieces(lines.size, n * len(weights)):
-            found[:, some] = self._sums_of_few(lines[some], sources[some], weights, width)
-        return found
-
-    def _sums_of_few(
-        self, lines: IntArray, sources: FloatArray, weights: FloatArray, width: float
-    ) -> FloatArray:
+        n, k = self.beyond.shape[1], len(weights)
         sizes = self.starts[lines + 1] - self.starts[lines]
         ends = np.cumsum(sizes)
-        cells = np.arange(ends[-1]) + np.repeat(self.starts[lines] - ends + sizes, sizes)
-        apart = self.centres[cells] - np.repeat(sources.T, sizes, axis=1)
-        series = weights @ _series(apart / width)
-        series /= (np.array(SCALES) * width ** np.arange(TERMS))[:, None, None]
-        sums = _evaluated(series, self.counts[cells], self.beyond[lines].ravel())
-        places = self.places[lines] + self.beyond.shape[1] * np.arange(lines.size)[:, None]
+        blocks = np.arange(ends[-1]) + np.repeat(self.starts[lines] - ends + sizes, sizes)
+        apart = self.centres[blocks] - np.repeat(sources.T, sizes, axis=1)
+        series = _of_cells(weights @ _series(apart / width), width)
+        counts, found = self.counts[blocks], np.empty((k, lines.size, n))
+        for some in pieces(lines.size, n * k):
+            own = slice(ends[some.start] - sizes[some.start], ends[some.stop - 1])
+            found[:, some] = self._evaluated(lines[some], series[:, :, own], counts[own])
+        return found
+
+    def _evaluated(self, lines: IntArray, series: FloatArray, counts: IntArray) -> FloatArray:
+        """The series (TERMS, k, G, CELLS) of some lines at their points, (k, len(lines), n)."""
+        beyond = self.beyond[lines]
+        sums = _at_points(series.reshape(*series.shape[:2], -1), counts.ravel(), beyond.ravel())
+        places = self.places[lines] + beyond.shape[1] * np.arange(lines.size)[:, None]
         # No place is outside; to look at that takes longer than to take what is there.
         return np.asarray(np.take(sums, places, axis=1, mode="clip"))
 
 
+def _in_cells(rising: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Of points (n,) in ascending order the blocks, the counts of their cells, and how far beyond a cell each is."""
+    numbers, block = np.unique(np.rint(rising / (2 * BLOCK_REACH)), return_inverse=True)
+    centres = 2 * BLOCK_REACH * numbers
+    beyond = rising - centres[block]
+    # Rounding may leave a point at the end of a block outside.
+    cell = np.clip(np.floor((beyond + BLOCK_REACH) / (2 * REACH)), 0, CELLS - 1).astype(np.intp)
+    counts = np.bincount(block * CELLS + cell, minlength=centres.size * CELLS)
+    return centres, counts.reshape(-1, CELLS), beyond - OFFSETS[cell]
+
+
 def _series(apart: FloatArray) -> FloatArray:
-    """Multiples of the first Taylor coefficients of exp(−d²) at apart (…), (TERMS, …)."""
-    found = np.empty((TERMS, *apart.shape))
+    """Multiples of the first Taylor coefficients of exp(−d²) at apart (…), (BLOCK_TERMS, …)."""
+    found = np.empty((BLOCK_TERMS, *apart.shape))
     np.exp(-(apart**2), out=found[0])
     np.multiply(apart, -2 * found[0], out=found[1])
-    for j in range(1, TERMS - 1):
+    for j in range(1, BLOCK_TERMS - 1):
         now = np.multiply(apart, -SCALES[j - 1] / SCALES[j], out=found[j + 1])
         now *= found[j]
         now -= found[j - 1]
     return found
 
 
-def _evaluated(coefficients: FloatArray, counts: IntArray, beyond: FloatArray) -> FloatArray:
+def _of_cells(series: FloatArray, width: float) -> FloatArray:
+    """From multiples of the series (BLOCK_TERMS, k, G) of blocks those of their cells, (TERMS, k, G, CELLS)."""
+    terms, k, blocks = series.shape
+    rows = series.reshape(terms, k * blocks).T
+    return np.asarray(rows @ _moved(width)).reshape(TERMS, k, blocks, CELLS)
+
+
+@lru_cache
+def _moved(width: float) -> FloatArray:
+    """By what multiples of the terms of a block each term of its cells is made, (TERMS, BLOCK_TERMS, CELLS)."""
+    of_cell, of_block = np.arange(TERMS)[:, None, None], np.arange(BLOCK_TERMS)[:, None]
+    # About a centre that is o beyond, Σ_j c_j x^j has the coefficients Σ_j c_j binom(j, i) o^{j−i}, none for j < i.
+    moves = comb(of_block, of_cell) * OFFSETS ** np.maximum(of_block - of_cell, 0)
+    return np.asarray(moves / (np.array(SCALES)[:, None] * width**of_block))
+
+
+def _at_points(coefficients: FloatArray, counts: IntArray, beyond: FloatArray) -> FloatArray:
     """The series (TERMS, k, G) of cells at so many points each, so far beyond the centres, (k, len(beyond))."""
     *lower, highest = coefficients
     total = np.repeat(highest, counts, axis=1)

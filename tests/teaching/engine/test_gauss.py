@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 
-from teaching.engine.gauss import Lines
+from teaching.engine.gauss import REACH, Lines
 
 POINTS = [
     np.random.default_rng(0).standard_normal(500),
     np.resize([-1.0, 1.0], 500),
     np.resize([0.03, -0.03, 0.09, 250.0, -1e6], 500),
     np.zeros(500),
+    # The ends of blocks and cells, and what rounding puts next to them.
+    np.nextafter(REACH * np.arange(-250, 250), np.resize([-1.0, 0.0, 1.0], 500)),
 ]
 
 
-@pytest.mark.parametrize("chosen", [[0], [1, 3], [3, 2, 1, 0]])
+@pytest.mark.parametrize("chosen", [[0], [1, 3], [4, 3, 2, 1, 0]])
 def test_a_sum_is_that_of_every_source_at_every_point(chosen):
     rng = np.random.default_rng(1)
     lines, weights = Lines.of(np.stack(POINTS)), rng.random((3, 30))
@@ -22,6 +24,13 @@ def test_a_sum_is_that_of_every_source_at_every_point(chosen):
     for place, line in enumerate(chosen):
         near = np.exp(-(((POINTS[line][:, None] - sources[place]) / 0.6) ** 2))
         np.testing.assert_allclose(found[:, place], weights @ near.T, atol=1e-12)
+
+
+def test_points_are_no_farther_from_the_centre_of_their_cell_than_its_half():
+    lines = Lines.of(np.stack(POINTS))
+    assert np.abs(lines.beyond).max() <= REACH * (1 + 1e-9)
+    assert (lines.counts.sum(axis=1) > 0).all()
+    assert lines.counts.sum() == lines.beyond.size
 
 
 def test_without_sources_there_is_nothing():
