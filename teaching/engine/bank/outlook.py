@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -19,28 +20,38 @@ NINE_IN_TEN = 1.6449
 
 @dataclass(frozen=True)
 class Outlook:
-    """Beliefs about n examples: P (n, k), its spread between the models (n, k), and what each would gain (n,).
+    """Beliefs about n examples: P (n, k), and what each would gain (n,), from the `parts` of the families.
 
     gains: by how much the agreement with the labels of the pool is expected to rise if the example is shown next,
     where what the study assumes counts for more than it is probable.
     """
 
+    seen: Seen
+    parts: Sequence[_Part] = field(repr=False)
     probabilities: FloatArray
-    spread: FloatArray
     gains: FloatArray
 
     @classmethod
     def of(cls, mixture: Mixture) -> Outlook:
         parts, k = _parts(mixture), mixture.seen.k
-        mean, squares = _moments(mixture.seen, parts) / sum(part.weight for part in parts)
-        spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        mean = _mean(mixture.seen, parts) / _weight(parts)
         gains = np.zeros(mixture.seen.pool.n)
         for part in parts:
             if part.now.gains is not None:
                 gains += part.counting @ part.now.gains
         gains /= sum(part.weight * part.assumed for part in parts)
-        return cls(_by_example(mean, k, 1 - mean), _by_example(spread, k, spread), gains)
+        return cls(mixture.seen, parts, _by_example(mean, k, 1 - mean), gains)
 
+    # Only who asks why wants to know this, so that a choice does without.
+    @cached_property
+    def spread(self) -> FloatArray:
+        """The spread of P between the models, (n, k)."""
+        squares = _mean_square(self.seen, self.parts) / _weight(self.parts)
+        mean = self.probabilities.T[-len(squares) :]
+        spread = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        return _by_example(spread, self.seen.k, spread)
+
+    @cached_property
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Between which limits P lies nine times out of ten, as far as the models differ; (n, k) each."""
         reach = NINE_IN_TEN * self.spread
@@ -75,6 +86,11 @@ class _Part:
         return float(self.weights.sum())
 
     @property
+    def firmness(self) -> tuple[float, ...]:
+        """The different firmness of the styles."""
+        return tuple(self.member.styles.firmness.tolist())
+
+    @property
     def assumed(self) -> float:
         return self.member.family.assumed
 
@@ -93,21 +109,39 @@ def _parts(mixture: Mixture) -> list[_Part]:
     return [_Part.of(mixture, *one, along) for one, along in zip(leading, alongs, strict=True)]
 
 
-def _moments(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
-    """Σ π (g/k + (1−g)P) and Σ π (g/k + (1−g)P)² over models and styles, (2, k, n), of two classes (2, 1, n).
+def _weight(parts: Sequence[_Part]) -> float:
+    return sum(part.weight for part in parts)
 
-    Expanded in P, so that each is one sum over the models at every firmness, of all families that have the same.
+
+def _mean(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
+    """Σ π (g/k + (1−g)P) over models and styles, (k, n), of two classes (1, n).
+
+    One sum over the models at every firmness, of all families that have the same.
     """
-    found = np.zeros((2, (1 if seen.k == 2 else seen.k) * seen.pool.n))
-    for firmness in dict.fromkeys(tuple(part.member.styles.firmness) for part in parts):
-        own = [part for part in parts if tuple(part.member.styles.firmness) == firmness]
-        once, crossed, twice = _shares(own)
-        flat = _chances(seen, own).reshape(once.size, -1)
-        found += np.stack([once, 2 / seen.k * crossed]) @ flat
-        found[1] += twice @ np.square(flat, out=flat)
-    guessed = sum(part.member.styles.guessed @ part.weights.sum(axis=0) for part in parts)
-    found += (guessed / [seen.k, seen.k**2])[:, None]
-    return found.reshape(2, -1, seen.pool.n)
+    total = sum(once @ chances for (once, _, _), chances in _by_firmness(seen, parts))
+    return np.asarray(total + _guessed(parts)[0] / seen.k).reshape(-1, seen.pool.n)
+
+
+def _mean_square(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
+    """Σ π (g/k + (1−g)P)² likewise, expanded in P."""
+    total = _guessed(parts)[1] / seen.k**2
+    for (_, crossed, twice), chances in _by_firmness(seen, parts):
+        total = total + 2 / seen.k * crossed @ chances
+        total += twice @ np.square(chances, out=chances)
+    return np.asarray(total).reshape(-1, seen.pool.n)
+
+
+def _guessed(parts: Sequence[_Part]) -> FloatArray:
+    """Σ π g and Σ π g² over all models and styles, (2,)."""
+    return np.asarray(sum(part.member.styles.guessed @ part.weights.sum(axis=0) for part in parts))
+
+
+def _by_firmness(seen: Seen, parts: Sequence[_Part]) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Shares (3, f·m) and chances (f·m, …) of the models of all families with the same firmness, for each such."""
+    for firmness in dict.fromkeys(part.firmness for part in parts):
+        own = [part for part in parts if part.firmness == firmness]
+        shares = _shares(own)
+        yield shares, _chances(seen, own).reshape(shares.shape[1], -1)
 
 
 def _shares(parts: Sequence[_Part]) -> FloatArray:

@@ -1,7 +1,7 @@
 """Tracked: shows what should bring answers nearest to the labels, whichever kind of learner it is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -24,13 +24,12 @@ TITLES = {family.name: family.title for family in FAMILIES}
 class TrackedExplanation(Explanation):
     """Which learner the teacher thinks it has, beside the one that the study assumes.
 
-    Nine times out of ten P lies between `p_low` and `p_high` (n, k). `families` are the probabilities of the
+    `outlook` says between which limits P lies nine times out of ten. `families` are the probabilities of the
     kinds of learners by name; `learner_rate` (η₀) and `learner_beta` are what the answers point to if
     the learner is of the paper's kind.
     """
 
-    p_low: FloatArray
-    p_high: FloatArray
+    outlook: Outlook = field(repr=False)
     families: dict[str, float]
     learner_rate: float
     assumed_rate: float
@@ -56,7 +55,8 @@ class TrackedExplanation(Explanation):
 
     def interval(self, example: int, of: int = 1) -> Interval:
         """Between which limits P(class `of`) of an example lies nine times out of ten."""
-        return float(self.p_low[example, of]), float(self.p_high[example, of])
+        low, high = self.outlook.interval
+        return float(low[example, of]), float(high[example, of])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,15 +115,13 @@ class Tracked(Teacher):
         return Mixture.follow(seen, self.families)
 
     def _explain(self, mixture: Mixture, outlook: Outlook) -> TrackedExplanation:
-        low, high = outlook.interval()
         rate, beta = self.inferred(mixture)
         families = mixture.family_weights()
         leading = max(families, key=families.__getitem__)
         return TrackedExplanation(
             text=_words(leading, families[leading]),
             score_name="expected change of the disagreement with the labels",
-            p_low=low,
-            p_high=high,
+            outlook=outlook,
             families=families,
             learner_rate=rate,
             assumed_rate=self.learning_rate.initial,

@@ -122,7 +122,7 @@ def test_what_is_expected_of_the_pool_is_what_is_expected_of_the_next_answer(k):
     # Ruled-out families and lesser models are left out of the whole pool.
     shown = outlook.probabilities[history[-1].example]
     np.testing.assert_allclose(shown, after.expected()[-1], atol=0.05)
-    low, high = outlook.interval()
+    low, high = outlook.interval
     assert ((low <= outlook.probabilities) & (outlook.probabilities <= high)).all()
 
 
