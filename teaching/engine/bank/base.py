@@ -105,11 +105,18 @@ class Seen:
         return one_hot(self.labels, self.k)
 
     @cached_property
+    def said(self) -> FloatArray:
+        """The answers, one-hot, shape (t, k)."""
+        return one_hot(self.answers, self.k)
+
+    @cached_property
     def leaning(self) -> FloatArray:
         """By how much more often each class was said than shown, as logs, before each step and now, (t+1, k)."""
-        said = np.cumsum(one_hot(self.answers, self.k), axis=0) + EVEN_ANSWERS
+        said = np.cumsum(self.said, axis=0) + EVEN_ANSWERS
         shown = np.cumsum(self.truth, axis=0) + EVEN_ANSWERS
-        return np.vstack([np.zeros((1, self.k)), np.log(said / shown)])
+        leaning = np.zeros((len(self) + 1, self.k))
+        np.log(said / shown, out=leaning[1:])
+        return leaning
 
     @cached_property
     def single(self) -> SingleFeatures:
@@ -194,7 +201,7 @@ class Followed(ABC):
     @property
     def first_shares(self) -> FloatArray:
         """Alike, unless a family knows better; they add up to one."""
-        return np.full(len(self.logits), 1 / len(self.logits))
+        return _alike(len(self.logits))
 
     def directions(self, models: IntArray) -> ByPlace:
         """The vectors, by space, whose products with every example `now` is made of; models in ascending order."""
@@ -232,6 +239,12 @@ class Family(ABC):
     @abstractmethod
     def follow(self, seen: Seen) -> Followed:
         """Run the models of the family over a history."""
+
+
+@cache
+def _alike(count: int) -> FloatArray:
+    """Equal shares, (count,), that add up to one."""
+    return np.full(count, 1 / count)
 
 
 def combined(*axes: Sequence[float]) -> tuple[NDArray[Any], ...]:
@@ -286,6 +299,12 @@ def over_classes(first: FloatArray, second: FloatArray) -> FloatArray:
     for c in range(1, first.shape[-2]):
         total += first[..., c, :] * second[..., c, :]
     return np.asarray(total)
+
+
+def at_labels(values: FloatArray, labels: IntArray) -> FloatArray:
+    """Of values (…, k) of the classes those of the class of each example, (…, n)."""
+    # No label is outside; to look at that takes several times as long as to take what is there.
+    return np.asarray(np.take(values, labels, axis=-1, mode="clip"))
 
 
 def own_class(values: FloatArray, labels: IntArray) -> FloatArray:

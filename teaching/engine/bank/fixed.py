@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from ..classes import one_hot
 from .along import ByPlace
 from .base import AS_EXPECTED, Family, Followed, Now, Seen, Style, described
 from .beliefs import Beliefs
@@ -47,9 +46,8 @@ class Habit(Family):
     styles: ClassVar[tuple[Style, ...]] = AS_EXPECTED
 
     def follow(self, seen: Seen) -> FollowedHabits:
-        said = one_hot(seen.answers, seen.k)
-        again = np.stack([self._again(said), self._again(seen.truth)])
-        chances = np.concatenate([self._preferred(said), again])
+        again = self._again(np.stack([seen.said, seen.truth]))
+        chances = np.concatenate([self._preferred(seen.said), again])
         return FollowedHabits(chances[:, -1], np.log(chances[:, :-1]))
 
     @staticmethod
@@ -60,10 +58,11 @@ class Habit(Family):
 
     @staticmethod
     def _again(said: FloatArray) -> FloatArray:
-        """The last again, and otherwise any other alike, (t+1, k)."""
-        k = said.shape[1]
-        first = np.full((1, k), 1 / k)
-        return np.vstack([first, np.where(said > 0, AGAIN, (1 - AGAIN) / (k - 1))])
+        """The last of each (2, t, k) again, and otherwise any other alike, (2, t+1, k)."""
+        both, t, k = said.shape
+        chances = np.full((both, t + 1, k), 1 / k)
+        chances[:, 1:] = np.where(said > 0, AGAIN, (1 - AGAIN) / (k - 1))
+        return chances
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from .base import (
     Followed,
     Now,
     Seen,
+    at_labels,
     by_place,
     combined,
     described,
@@ -91,14 +92,14 @@ class FollowedPrototypes(Followed):
     def _added(self, place: int, which: IntArray, near: _Nearness) -> tuple[FloatArray, FloatArray]:
         """What showing each example adds to the products and squares of the agreements where s is 1, (g', n) each."""
         seen, labels = self.seen, self.seen.pool.labels
-        a = self.steps[which][:, labels]
+        a = at_labels(self.steps[which], labels)
         pulls = seen.spaces.centred_pulls[place]
         # (x − μ)ᵀ mean_j t_jx_j, of the class of x.
         shifts = np.vecdot(self.coefficients[which], pulls[:, seen.examples])
-        pulled = own_class(pulls, labels) - shifts[:, labels]
-        means = seen.spaces.truth.mean(axis=1)[labels]
+        pulled = own_class(pulls, labels) - at_labels(shifts, labels)
+        means = at_labels(seen.spaces.truth.mean(axis=1), labels)
         moved = 2 * near.beyond + a * near.apart
-        lengths = (near.lengths.mean(axis=1, keepdims=True) - near.lengths)[:, labels]
+        lengths = at_labels(near.lengths.mean(axis=1, keepdims=True) - near.lengths, labels)
         bend = 4 * near.squares + a * near.apart * (4 * near.beyond + a * near.apart)
         squares = 2 * a * (4 * near.turned - lengths * moved)
         squares += (1 - 1 / seen.k) * a**2 * bend
@@ -113,7 +114,7 @@ class FollowedPrototypes(Followed):
         lengths = np.vecdot(plain[:, :, shown], coefficients)
         among = across[:, :, shown] @ coefficients.swapaxes(1, 2)
         selves = np.diagonal(among, axis1=1, axis2=2)
-        own_lengths, own = lengths[:, labels], own_class(across, labels)
+        own_lengths, own = at_labels(lengths, labels), own_class(across, labels)
         inner = own_class(plain, labels)
         beyond = inner - own_lengths
         return _Nearness(
@@ -121,8 +122,11 @@ class FollowedPrototypes(Followed):
             lengths=lengths,
             beyond=beyond,
             apart=np.maximum(space.squared_lengths - 2 * inner + own_lengths, 0.0),
-            turned=own - across.mean(axis=1) - (selves - among.mean(axis=2))[:, labels],
-            squares=space.centred_squared_products - 2 * own + selves[:, labels] + beyond**2,
+            turned=own - across.mean(axis=1) - at_labels(selves - among.mean(axis=2), labels),
+            squares=space.centred_squared_products
+            - 2 * own
+            + at_labels(selves, labels)
+            + beyond**2,
         )
 
 
@@ -173,13 +177,14 @@ class Prototype(Family):
 def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
     """Coefficients of the prototypes before each step and now, (g, t+1, k, t), and their next steps (g, k)."""
     least = np.array(LEAST_STEPS)[:, None]
-    counts = 2 + np.vstack([np.zeros((1, seen.k)), np.cumsum(seen.truth, axis=0)])
+    counts = np.full((len(seen) + 1, seen.k), 2.0)
+    counts[1:] += np.cumsum(seen.truth, axis=0)
     steps = np.maximum(1 / np.vecdot(counts[:-1], seen.truth), least)
     # A lesson counts by its step, times what later lessons of its class have left of it, here as logs.
     left = np.zeros((len(least), len(seen) + 1, seen.k))
     np.cumsum(np.log1p(-steps)[:, :, None] * seen.truth, axis=1, out=left[:, 1:])
     then = np.vecdot(left[:, 1:], seen.truth)
-    lasting = np.exp(np.minimum(left[:, :, seen.labels] - then[:, None], 0.0))
+    lasting = np.exp(np.minimum(at_labels(left, seen.labels) - then[:, None], 0.0))
     lasting *= steps[:, None]
     # Nothing of what is to come.
     coefficients = left_before(len(seen), 1.0) * lasting
