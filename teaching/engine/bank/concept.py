@@ -9,7 +9,9 @@ so that no matrix has d rows. Some learners look at the features as they are, ot
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import ClassVar
 
@@ -58,10 +60,16 @@ class Grid:
     @classmethod
     def around(cls, seen: Seen) -> Grid:
         """Rates and decays of any size, and those that the study assumes."""
-        own = seen.learning_rate.initial * seen.spaces.given.square
-        betas = [*dict.fromkeys([*BETAS, seen.beta])]
+        return cls.of(seen.learning_rate.initial * seen.spaces.given.square, seen.beta)
+
+    # Kept: all steps of a study ask for the same.
+    @classmethod
+    @lru_cache(maxsize=256)
+    def of(cls, own: float, beta: float) -> Grid:
+        """Around a rate where examples have the length 1, and a decay."""
+        betas = [*dict.fromkeys([*BETAS, beta])]
         parts = [
-            (GIVEN, [own], [seen.beta]),
+            (GIVEN, [own], [beta]),
             (GIVEN, [factor * own for factor in FACTORS], betas),
             (GIVEN, RATES, betas),
             (RELEVANT, RATES[1:], BETAS),
@@ -72,6 +80,16 @@ class Grid:
         places = np.repeat([place for place, _, _ in parts], sizes)
         shares = np.repeat(np.array(SHARES) / sizes, sizes)
         return cls(settings[:, 0], settings[:, 1], places, shares)
+
+    @cached_property
+    def decays(self) -> list[float]:
+        """The different β, ascending."""
+        return sorted({*self.betas.tolist()})
+
+    @cached_property
+    def which(self) -> IntArray:
+        """Which of the different β each model has, (m,)."""
+        return np.searchsorted(self.decays, self.betas)
 
 
 @dataclass(frozen=True)
@@ -208,22 +226,21 @@ class Concept(Family):
 
 def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
     """Run learners of any rates and decays over a history."""
-    betas, which, reach = unrolled(grid, seen.learning_rate, len(seen))
-    # How far each lesson moves the logits before each step where the rate is 1, (decays, places, t, t).
-    links = reach[:, None, :-1] * seen.among.plain
-    links = links[which, grid.places] * grid.rates[:, None, None]
-    logits, taught = (_followed_by_difference if seen.k == 2 else _followed)(links, seen.truth)
-    now = reach[which, -1] * grid.rates[:, None]
-    return FollowedConcepts(
-        seen, grid, logits, taught, now, left_before(len(seen), *betas)[which, -1]
-    )
+    t, which, rates = len(seen), grid.which, grid.rates[:, None]
+    reach = unrolled(grid.decays, seen.learning_rate, t)
+    # How far each lesson moves the logits before each step where the rate is 1, (t, decays, places, t).
+    links = (reach[:, None, :-1] * seen.among.plain).transpose(2, 0, 1, 3)
+    follow = _followed_by_difference if seen.k == 2 else _followed
+    logits, taught = follow(links[:, which, grid.places] * rates, seen.truth)
+    left = left_before(t, *grid.decays)[which, -1]
+    return FollowedConcepts(seen, grid, logits, taught, reach[which, -1] * rates, left)
 
 
 def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Logits and lessons (m, t, k) by lessons that reach later steps through links (m, t, t)."""
-    logits, taught = np.zeros((2, len(links), *truth.shape))
+    """Logits and lessons (m, t, k) by lessons that reach each step through links (t, m, t)."""
+    logits, taught = np.zeros((2, links.shape[1], *truth.shape))
     for step, label in enumerate(truth):
-        logits[:, step] = np.vecmat(links[:, step, :step], taught[:, :step])
+        logits[:, step] = np.vecmat(links[step, :, :step], taught[:, :step])
         np.subtract(label, softmax(logits[:, step]), out=taught[:, step])
     return logits, taught
 
@@ -232,23 +249,32 @@ def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[Float
     """The same of two classes, whose lessons are opposite: the chance to be wrong, with the sign of the label."""
     signs = 2 * truth[:, 1] - 1
     # What was taught of a class lowers the log odds to be wrong in it, and raises those in the other.
-    links *= -2 * signs[:, None] * signs
-    odds, wrong = np.zeros((2, len(links), len(truth)))
+    links *= (-2 * signs[:, None] * signs)[:, None]
+    odds, wrong = np.zeros(links.shape[:2]), np.zeros((links.shape[1], len(truth)))
     # What is to come is 0 yet.
-    for reaching, own, chance in zip(links.swapaxes(0, 1), odds.T, wrong.T, strict=True):
+    for reaching, own, chance in zip(links, odds, wrong.T, strict=True):
         np.vecdot(reaching, wrong, out=own)
         expit(own, out=chance)
-    apart, taught = odds * (-signs / 2), wrong * signs
-    return np.stack([-apart, apart], axis=2), np.stack([-taught, taught], axis=2)
+    return _opposite(odds.T * (-signs / 2)), _opposite(wrong * signs)
 
 
-def unrolled(
-    grid: Grid, schedule: LearningRate, t: int
-) -> tuple[list[float], IntArray, FloatArray]:
-    """The different decays, which of them each model has, and Γ (decays, t+1, t) of each where the rate is 1."""
-    halves = np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)
-    betas = sorted({*grid.betas.tolist()})
-    powers = left_before(t, *betas)[:, 1:]
-    reach = np.zeros((len(betas), t + 1, t))
-    np.cumsum(powers * halves[:, None], axis=1, out=reach[:, 1:])
-    return betas, np.searchsorted(betas, grid.betas), reach
+def _opposite(values: FloatArray) -> FloatArray:
+    """Of two classes, (…, 2), from those of class 1 (…)."""
+    both = np.empty((*values.shape, 2))
+    np.negative(values, out=both[..., 0])
+    both[..., 1] = values
+    return both
+
+
+def unrolled(decays: Sequence[float], schedule: LearningRate, t: int) -> FloatArray:
+    """Γ of each decay where the rate is 1, (decays, t+1, t)."""
+    reach = np.zeros((len(decays), t + 1, t))
+    powers = left_before(t, *decays)[:, 1:]
+    np.cumsum(powers * _half_rates(schedule, t)[:, None], axis=1, out=reach[:, 1:])
+    return reach
+
+
+@lru_cache(maxsize=1024)
+def _half_rates(schedule: LearningRate, t: int) -> FloatArray:
+    """Half the rates of the first steps, (t,), where the first is 1."""
+    return np.array([schedule(s + 1) for s in range(t)]) / (2 * schedule.initial)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import accumulate
 
 import numpy as np
 
@@ -89,6 +90,11 @@ class Layout:
         """The models of each family."""
         ends = self.ends.tolist()
         return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The first model of each family."""
+        return np.array([own.start for own in self.families])
 
     @classmethod
     def of_members(cls, members: Sequence[Member]) -> Layout:
@@ -177,7 +183,7 @@ class Mixture:
     @cached_property
     def held(self) -> FloatArray:
         """The weight of each family now."""
-        return np.add.reduceat(self._by_model, [own.start for own in self.layout.families])
+        return np.add.reduceat(self._by_model, self.layout.starts)
 
     @cached_property
     def _by_model(self) -> FloatArray:
@@ -201,15 +207,15 @@ class Mixture:
 
 def likeliest(totals: Sequence[FloatArray], most: int = MOST_MODELS) -> list[IntArray]:
     """Of models with these weights, by family: the likeliest of each family, and then those of them all."""
-    # No weight is above one, so that the first of each family comes before all others.
-    ranks = [total + (np.arange(total.size) == total.argmax()) for total in totals]
-    falling = np.argsort(-np.concatenate(ranks), kind="stable")
-    is_chosen = np.zeros(falling.size, dtype=bool)
-    is_chosen[falling[: max(most, len(totals))]] = True
-    ends = np.cumsum([total.size for total in totals])
+    ends = [*accumulate(total.size for total in totals)]
+    ranks = np.concatenate(totals)
+    for total, end in zip(totals, ends, strict=True):
+        # No weight is above one, so that the first of each family comes before all others.
+        ranks[end - total.size + total.argmax()] += 1
+    is_chosen = np.zeros(ranks.size, dtype=bool)
+    is_chosen[np.argsort(-ranks, kind="stable")[: max(most, len(totals))]] = True
     return [
-        np.flatnonzero(is_chosen[end - one.size : end])
-        for one, end in zip(totals, ends, strict=True)
+        is_chosen[end - one.size : end].nonzero()[0] for one, end in zip(totals, ends, strict=True)
     ]
 
 
@@ -237,8 +243,11 @@ def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
     weights = np.empty((len(likelihoods) + 1, *first.shape))
     weights[0] = first
     kept, back = (1 - CHANGE) * likelihoods, CHANGE * first
+    total = np.empty(first.shape[:-1])
+    by = total[..., None]
     for before, chances, stay, now in zip(weights, likelihoods, kept, weights[1:], strict=False):
         np.multiply(before, stay, out=now)
-        now /= np.vecdot(before, chances)[..., None]
+        np.vecdot(before, chances, out=total)
+        now /= by
         now += back
-    return np.moveaxis(weights, 0, -1)
+    return weights.transpose(*range(1, weights.ndim), 0)

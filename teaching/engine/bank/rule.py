@@ -126,32 +126,37 @@ class Rule(Family):
         firmness, which, trusts = GRID
         moves = np.array(MOVES)[which]
         spoken = np.stack([firm(seen.single.chances, one) for one in FIRMNESS], axis=1)
-        spoken = np.repeat(spoken.transpose(2, 1, 0, 3), firmness.size // len(FIRMNESS), axis=1)
+        # Of each step and firmness, (t, f, s, k).
+        spoken = np.ascontiguousarray(spoken.transpose(2, 1, 0, 3))
+        said = spoken[np.arange(len(seen)), :, :, seen.answers]
         takes = attention(seen.single.validity[:, None], np.array(TRUSTS)[:, None])
         takes = takes[:, np.arange(trusts.size) % len(TRUSTS)]
-        move = np.where((seen.answers == seen.labels)[:, None], moves[:, 0], moves[:, 1])[..., None]
-        held = held_before(seen.answers, spoken, move, takes)
-        logits = np.log(np.vecmat(held[:-1], spoken)).swapaxes(0, 1)
+        move = moves.T[(seen.answers != seen.labels).astype(np.intp)][..., None]
+        each = firmness.size // len(FIRMNESS)
+        held = held_before(np.repeat(said, each, axis=1), move, takes)
+        # Models that are as firm go by the same chances.
+        alike = held[:-1].reshape(len(seen), len(FIRMNESS), each, seen.single.count)
+        chances = np.vecmat(alike, spoken[:, :, None])
+        logits = np.log(chances.reshape(len(seen), firmness.size, seen.k)).swapaxes(0, 1)
         return FollowedRules(seen, firmness, moves, held[-1], takes[-1], logits)
 
 
-def held_before(
-    answers: IntArray, spoken: FloatArray, move: FloatArray, takes: FloatArray
-) -> FloatArray:
+def held_before(said: FloatArray, move: FloatArray, takes: FloatArray) -> FloatArray:
     """Which feature is held before each step and now, (t+1, m, s), all alike at first.
 
-    `spoken` (t, m, s, k) are the chances of answers by each feature, `move` (t, m, 1) those to move on, and `takes`
+    `said` (t, m, s) are the chances of the answers by each feature, `move` (t, m, 1) those to move on, and `takes`
     (t+1, m, s) where to.
     """
-    steps = np.arange(answers.size)
-    said = np.ascontiguousarray(spoken[steps, :, :, answers])
     stayed, moved = said * (1 - move), move * takes[1:]
     held = np.empty(takes.shape)
     held[0] = 1 / takes.shape[-1]
+    total = np.empty(takes.shape[1])
+    by = total[:, None]
     # One step after the other, as plain calls: there are many of them.
     for before, heard, stay, come, now in zip(held, said, stayed, moved, held[1:], strict=False):
         np.multiply(before, stay, out=now)
-        now /= np.vecdot(before, heard)[:, None]
+        np.vecdot(before, heard, out=total)
+        now /= by
         now += come
     return held
 
