@@ -6,18 +6,23 @@ import os
 from pathlib import Path
 
 from .errors import FilesLost
+from .image_places import image_file
 from .image_sides import SMALLEST
-from .models import Dataset, Example
+from .models import Dataset
 
 # The last bytes of a whole JPEG. Browsers show the upper half of a cut one without a word.
 END_OF_IMAGE = b"\xff\xd9"
 
 
-def whole_image(dataset: Dataset, example: Example, side: int = SMALLEST) -> Path:
-    """The file of an image, or the smallest one if a larger one is damaged: nobody is asked about half a picture."""
-    for path in (dataset.image_path(example, side), dataset.image_path(example)):
-        if _is_whole(path):
-            return path
+def whole_image(dataset: str, key: str, side: int = SMALLEST) -> Path:
+    """The file of an image, by the keys of its data set and its own, or the smallest one if a larger one is damaged:
+    nobody is asked about half a picture."""
+    path = image_file(dataset, key, side)
+    if _is_whole(path):
+        return path
+    path = image_file(dataset, key)
+    if _is_whole(path):
+        return path
     raise FilesLost from OSError(f"{path} is missing or cut.")
 
 

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from rest_framework import serializers
 
-from .errors import InvalidAnswer
+from . import told_images
+from .errors import FilesLost, InvalidAnswer
 from .image_addresses import address_of
 from .image_files import whole_image
 from .image_sides import SMALLEST
@@ -56,7 +58,9 @@ def _secret_name(participant: Participant, key: str) -> str:
 
 
 def image_address(participant: Participant, example: Example) -> str:
-    return address_of(participant, image_key(participant, example))
+    name, dataset = image_key(participant, example), participant.study_as_joined.dataset
+    told_images.remember(participant.token, name, dataset.key, example.key)
+    return address_of(participant, name)
 
 
 def describe_image(participant: Participant, example: Example) -> Json:
@@ -69,6 +73,17 @@ def find_picture(
     """The image that has this name for the participant, if it is one of these, given by their keys."""
     for key in shown:
         if _secret_name(participant, key) == name:
-            dataset = participant.study_as_joined.dataset
-            return Picture(whole_image(dataset, Example(key=key), side), "image/jpeg")
+            return _photograph(participant.study_as_joined.dataset.key, key, side)
     return None
+
+
+def told_picture(token: str, name: str, side: int = SMALLEST) -> Picture | None:
+    """The image under an address that this process has told."""
+    if told := told_images.find(token, name):
+        with suppress(FilesLost):
+            return _photograph(*told, side)
+    return None
+
+
+def _photograph(dataset: str, key: str, side: int) -> Picture:
+    return Picture(whole_image(dataset, key, side), "image/jpeg")

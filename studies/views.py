@@ -18,6 +18,7 @@ from . import request_ids, services, sessions, stages
 from .errors import SessionError
 from .events import try_to_note_server_error
 from .image_sides import SMALLEST
+from .labels import told_picture
 from .models import Dataset, Participant, Study
 from .outages import outage_of
 from .recruitment import Recruitment
@@ -178,12 +179,17 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
 @require_safe
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
+    side = _side(request)
+    response = _sent(told_picture(token, key, side) or _assigned_picture(token, key, side))
+    response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
+    return response
+
+
+def _assigned_picture(token: str, key: str, side: int) -> stages.Picture:
     participant = sessions.find(token)
     for stage in stages.nearest_first(participant.stage):
-        if picture := stage.picture(participant, key, _side(request)):
-            response = _sent(picture)
-            response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
-            return response
+        if picture := stage.picture(participant, key, side):
+            return picture
     raise Http404
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from .. import image_places
 from ..colours import CLASS_COLOURS
-from ..image_sides import LARGER, SMALLEST
+from ..image_sides import SMALLEST
 from ..keys import new_key, new_seed
 
 FEWEST_CLASSES, MOST_CLASSES = 2, len(CLASS_COLOURS)
@@ -76,7 +76,7 @@ class Dataset(models.Model):
     @staticmethod
     def all_folders() -> Path:
         """Where the folders of all data sets are."""
-        return Path(settings.JEDI_DATA_DIR) / "datasets"
+        return image_places.folder_of_all()
 
     @property
     def folder(self) -> Path:
@@ -84,16 +84,10 @@ class Dataset(models.Model):
         return self.all_folders() / self.key
 
     def image_folder(self, side: int = SMALLEST) -> Path:
-        """The images with a longest side of so many pixels. Not every data set has the larger ones."""
-        return self.folder / ("images" if side == SMALLEST else f"images-{side}")
+        return image_places.image_folder(self.key, side)
 
     def image_path(self, example: Example, side: int = SMALLEST) -> Path:
-        """The smallest file of an image that has enough pixels for a side, or else the largest that there is."""
-        path = self.image_folder() / f"{example.key}.jpg"
-        for smaller, larger in pairwise((SMALLEST, *LARGER)):
-            if side > smaller and (finer := self.image_folder(larger) / path.name).is_file():
-                path = finer
-        return path
+        return image_places.image_file(self.key, example.key, side)
 
     @cached_property
     def class_names(self) -> list[str]:

@@ -12,6 +12,7 @@ from PIL import Image
 from datasets.demo import butterflies
 from datasets.demo.collection import SEED
 from evaluation.models import EvaluationItem
+from studies import told_images
 from studies.keys import digest_of
 from studies.labels import image_key
 from teaching.models import TeachingStep
@@ -28,6 +29,13 @@ SECRET_NAMES = re.compile(
     rb'example_id|split|is_random|is_first_showing|true_label|truth|pictures|first_seen_accuracy|teaching_gain|pk|id)"'
 )
 TEACHERS = re.compile(rb"\b(jedi|imt|eer|random|harmonic)\b", re.IGNORECASE)
+
+
+@pytest.fixture(params=["told by this process", "told by another"], autouse=True)
+def teller(request, monkeypatch):
+    """A process serves images whose addresses it has told from memory, and looks others up: with the same result."""
+    if request.param == "told by another":
+        monkeypatch.setattr(told_images, "remember", lambda *told: None)
 
 
 @pytest.fixture
