@@ -3,7 +3,8 @@
 To hand a request to a thread of the pool and to get its reply back costs more than many a request: each time one
 thread wakes another up, and Python's lock changes hands. Requests of workers are many and short. So the polling thread
 collects each of them without waiting and answers it as soon as all of it has arrived, one after the other, with one
-connection to the database (`python -m bench.threads` compares the two).
+connection to the database (`python -m bench.threads` compares the two). Those of the plain form it reads itself, and
+while they come one after the other, their connection stays with the poller.
 
 Everything that may take long is left to the pool: researchers' pages, requests of a form that workers' browsers do not
 send, the rest of a reply that a client is slow to fetch, and connections that a client is slow to close. So neither a
@@ -12,16 +13,21 @@ slow page nor a slow client holds up a worker.
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from concurrent.futures import Future
 from enum import Enum
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+from gunicorn import SERVER
+from gunicorn.http.wsgi import base_environ
 from gunicorn.workers import gthread
 
+from . import plain_http
 from .addresses import is_of_a_worker
+from .plain_http import END_OF_HEAD
 
 # So many new connections are taken at a time. gunicorn takes one, and then answers everybody else who has asked: with
 # many workers the last of several new ones would wait for seconds.
@@ -30,7 +36,6 @@ MOST_ACCEPTED = 16
 MOST_BYTES = 64 * 1024
 
 REQUEST_LINE = re.compile(rb"(?:GET|POST) (/[^\s?]*)\S* HTTP/1\.1\r\n")
-END_OF_HEAD = b"\r\n\r\n"
 # With one of these, more bytes or other replies may follow than the length of the body says.
 UNUSUAL_FIELDS = re.compile(rb"\r\n(?:transfer-encoding|expect|upgrade)\b")
 CONTENT_LENGTH = re.compile(rb"\r\ncontent-length([^\r]*)")
@@ -114,7 +119,7 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         received, is_open = self.receive(conn)
         state = arrived(received)
         if state is Arrived.WHOLE:
-            self.answer(conn)
+            self.send(conn, *self.answer(conn, received))
         elif state is Arrived.NOT_A_WORKERS:
             super().enqueue_req(conn)
         else:
@@ -136,27 +141,80 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         waiting.unread(received)
         return received, piece != b""
 
-    def answer(self, conn: Any) -> None:
+    def on_client_socket_readable(self, conn: Any, client: Any) -> None:
+        """Called when something has come over a connection that was kept open. If that is one request of a worker, the
+        connection stays with the poller, to whom it would have to be given back at once."""
+        received, _ = self.receive(conn)
+        if arrived(received) is not Arrived.WHOLE:
+            super().on_client_socket_readable(conn, client)
+            return
+        reply, stays_open = self.answer(conn, received)
+        sent = send_now(conn.sock, reply)
+        self.keepalived_conns.remove(conn)
+        if sent == len(reply) and stays_open and self.alive and not has_more(conn):
+            conn.set_timeout()
+            self.keepalived_conns.append(conn)
+        else:
+            self.poller.unregister(client)
+            self.finish_sending(conn, reply, sent, stays_open)
+
+    def answer(self, conn: Any, received: bytes) -> tuple[bytes, bool]:
+        """The reply to a request that has come whole, and whether the connection stays open after it."""
         # To the process that kills those who are stuck.
         self.notify()
+        reads_itself = self.reads_itself and isinstance(conn.client, tuple)
+        request = plain_http.read(received, self.left_to_gunicorn) if reads_itself else None
+        if request is None:
+            return self.answer_of_gunicorn(conn)
+        conn.parser.unreader.take_buffered()
+        conn.parser.unreader.unread(request.rest)
+        is_room = len(self.keepalived_conns) <= self.max_keepalived
+        stays_open = request.stays_open and self.alive and is_room
+        environ = self.common_environ | addresses_of(conn) | request.environ
+        try:
+            reply = plain_http.reply_of(self.wsgi, environ)
+        except Exception as error:
+            outbox = Outbox()
+            self.handle_error(None, outbox, conn.client, error)
+            return bytes(outbox.content), False
+        return reply.sent(SERVER, stays_open), stays_open
+
+    def answer_of_gunicorn(self, conn: Any) -> tuple[bytes, bool]:
         sock, outbox = conn.sock, Outbox()
         conn.sock = outbox
         try:
             stays_open = self.handle(conn)
         finally:
             conn.sock = sock
-        self.send(conn, bytes(outbox.content), stays_open)
+        return bytes(outbox.content), stays_open
+
+    @cached_property
+    def reads_itself(self) -> bool:
+        """What else gunicorn can be told to do with requests, it has to do: write a line for each, count them, find
+        their addresses behind a prefix or in front of them."""
+        cfg = self.cfg
+        told = (cfg.accesslog, cfg.statsd_host, cfg.max_requests, os.environ.get("SCRIPT_NAME"))
+        return not any(told) and cfg.proxy_protocol in (False, "off") and bool(cfg.keepalive)
+
+    @cached_property
+    def left_to_gunicorn(self) -> frozenset[str]:
+        """Headers by which a server in front says that it was asked over HTTPS, if it may say so."""
+        names = self.cfg.secure_scheme_headers
+        return frozenset("HTTP_" + name.upper().replace("-", "_") for name in names)
+
+    @cached_property
+    def common_environ(self) -> dict[str, Any]:
+        """What is the same for every request."""
+        environ: dict[str, Any] = base_environ(self.cfg)
+        return environ | {"wsgi.multithread": True, "wsgi.url_scheme": "http", "SCRIPT_NAME": ""}
 
     def send(self, conn: Any, reply: bytes, stays_open: bool) -> None:
-        try:
-            sent = conn.sock.send(reply)
-        except BlockingIOError:
-            sent = 0
-        except OSError:
-            self.finish_request(conn, ended_with(False))
-            return
-        if sent == len(reply):
-            self.finish_request(conn, ended_with(stays_open))
+        self.finish_sending(conn, reply, send_now(conn.sock, reply), stays_open)
+
+    def finish_sending(self, conn: Any, reply: bytes, sent: int | None, stays_open: bool) -> None:
+        """What is left of a reply is for the pool; a client that is gone (None) gets nothing more."""
+        if sent is None or sent == len(reply):
+            self.finish_request(conn, ended_with(sent is not None and stays_open))
             return
         rest = self.tpool.submit(send_rest, conn.sock, reply[sent:], stays_open)
         rest.add_done_callback(partial(self.method_queue.defer, self.finish_request, conn))
@@ -168,7 +226,7 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
             self.nr_conns -= 1
             # Takes care of a client that is still sending, and waits until it has closed its side.
             self.tpool.submit(conn.close, graceful=True)
-        elif stays_open is True and conn.parser.unreader.buf.getvalue():
+        elif stays_open is True and has_more(conn):
             # The client has sent its next request without waiting for this reply: others are answered before it.
             self.method_queue.defer(self.enqueue_req, conn)
         else:
@@ -180,6 +238,32 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
             for conn in self.pending_conns:
                 conn.timeout = 0.0
         super().murder_pending()
+
+
+def has_more(conn: Any) -> bool:
+    """Whether the client has sent more than the request that was answered."""
+    return bool(conn.parser.unreader.buf.getvalue())
+
+
+def addresses_of(conn: Any) -> dict[str, str]:
+    """Between whom a connection over the network is."""
+    (client, client_port, *_), (server, server_port, *_) = conn.client, conn.server
+    return {
+        "REMOTE_ADDR": client,
+        "REMOTE_PORT": str(client_port),
+        "SERVER_NAME": server,
+        "SERVER_PORT": str(server_port),
+    }
+
+
+def send_now(sock: socket.socket, reply: bytes) -> int | None:
+    """How much could be sent without waiting; None if the client is gone."""
+    try:
+        return sock.send(reply)
+    except BlockingIOError:
+        return 0
+    except OSError:
+        return None
 
 
 def send_rest(sock: socket.socket, rest: bytes, stays_open: bool) -> bool:

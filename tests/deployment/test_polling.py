@@ -303,3 +303,55 @@ def test_other_requests_are_left_to_threads(text):
 @given(some.binary(max_size=300))
 def test_any_bytes_are_judged(received):
     assert arrived(received) in Arrived
+
+
+def test_a_connection_lasts_as_long_as_requests_come_over_it():
+    with serving(**{"keep-alive": 2}) as port, ExitStack() as stack:
+        kept, idle = connected(stack, port), connected(stack, port)
+        for connection in (idle, kept):
+            connection.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}\r\n".encode())
+            assert reply_from(connection) == POLLING_THREAD
+        # It is closed in silence, and long after that the other one is still answered.
+        while not closes_within(idle, 0.2):
+            kept.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}\r\n".encode())
+            assert reply_from(kept) == POLLING_THREAD
+        kept.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}\r\n".encode())
+        assert reply_from(kept) == POLLING_THREAD
+        assert closes_within(kept, SECONDS)
+
+
+def closes_within(connection: socket.socket, seconds: float) -> bool:
+    connection.settimeout(seconds)
+    try:
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    finally:
+        connection.settimeout(SECONDS)
+
+
+def test_a_client_may_ask_for_an_end_over_a_connection_that_was_kept(port):
+    with ExitStack() as stack:
+        connection = connected(stack, port)
+        for fields in ("", "Connection: close\r\n"):
+            connection.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}{fields}\r\n".encode())
+            assert reply_from(connection) == POLLING_THREAD
+        assert connection.recv(1) == b""
+
+
+def test_an_application_that_fails_over_a_connection_that_was_kept_ends_it(port):
+    with ExitStack() as stack:
+        connection = connected(stack, port)
+        connection.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}\r\n".encode())
+        assert reply_from(connection) == POLLING_THREAD
+        connection.sendall(f"GET /w/broken HTTP/1.1\r\n{HEAD}\r\n".encode())
+        assert b"Internal Server Error" in reply_from(connection)
+        assert connection.recv(1) == b""
+
+
+def test_a_server_that_writes_a_line_for_every_request_writes_those_of_workers(tmp_path):
+    log = tmp_path / "log"
+    with serving(**{"access-logfile": log}) as port:
+        for _ in range(2):
+            assert asked(port, "/w/told") == POLLING_THREAD
+        until(lambda: log.read_text().count("GET /w/told HTTP/1.1") == 2)
