@@ -1,9 +1,8 @@
 """The verbs of the memory test beside answering: a display begins, and a display has ended."""
 
-from django.db import transaction
 from django.utils import timezone
 
-from studies import rows
+from studies import rows, turns
 from studies.errors import AlreadyShown, NotCurrent, SessionOver
 from studies.models import Participant
 from studies.services import lock, session_state
@@ -17,7 +16,7 @@ from .rounds import current_of, round_at
 def begin_exposure(*, participant: Participant, position: int) -> Json:
     """Starts the timed display of the current round: the state, with the true order in this reply only."""
     refuse_if_over(participant)
-    with transaction.atomic():
+    with turns.writing():
         this = current_round(participant, position)
         if this.reported_at:
             raise AlreadyShown
@@ -31,7 +30,7 @@ def begin_exposure(*, participant: Participant, position: int) -> Json:
 def end_exposure(*, participant: Participant, position: int, report: Report) -> Json:
     """Keeps how the display of a round went, once. A disturbed round is played again with other pictures, once."""
     refuse_if_over(participant)
-    with transaction.atomic():
+    with turns.writing():
         this = reported_round(participant, position)
         if this is None:
             this = current_round(participant, position)

@@ -20,6 +20,7 @@ from . import (
     sessions,
     stages,
     states,
+    turns,
     withdrawal,
     worker_page,
 )
@@ -46,7 +47,7 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
     """The session of this person in this study, made if there is none: (participant, is new)."""
     if existing := recruitment.find(study):
         return resume(existing, recruitment), False
-    with transaction.atomic():
+    with turns.writing():
         locked = Study.objects.select_for_update().get(pk=study.pk)
         # Again, now that nobody else can join: the same person may have pressed twice.
         if existing := recruitment.find(locked):
@@ -197,7 +198,7 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
         participant.chain_head = chain.link(participant, answered)
     if following := stages.after(stage.name):
         following.warm_up(participant.study_as_joined)
-    with transaction.atomic():
+    with turns.writing():
         taken = _record(participant, stage, answer, plan) if _move_on(participant) else None
     if taken is None:
         # Somebody else was faster, in another tab: what stands now decides.
