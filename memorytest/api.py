@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -15,6 +16,7 @@ from studies.api.views import (
     PositionRequest,
     StateReply,
     error_responses,
+    state_reply,
 )
 from studies.stages import Measured, Milliseconds
 
@@ -32,13 +34,13 @@ class Exposures(APIView):
         responses={200: StateReply, **error_responses(400, 404, 409, 410, 413, 415)},
         examples=examples.EXPOSURE,
     )
-    def post(self, request: Request, token: str) -> Response:
+    def post(self, request: Request, token: str) -> HttpResponse:
         """Start the timed display of the current memory round; the order is in this reply only."""
         participant = sessions.find(token)
         form = PositionRequest(data=request.data)
         form.is_valid(raise_exception=True)
         position = form.validated_data["position"]
-        return Response(services.begin_exposure(participant=participant, position=position))
+        return state_reply(services.begin_exposure(participant=participant, position=position))
 
 
 class DisplayRequest(PositionRequest):

@@ -1,8 +1,10 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
+import json
 from itertools import chain
 from typing import NamedTuple
 
+from django.db import connection
 from django.db.models import Max
 from django.db.models.functions import Greatest
 from django.utils import timezone
@@ -30,6 +32,11 @@ from . import pictograms, scoring
 from .decay import measure
 from .models import PRACTICE, MemoryRound
 from .rounds import current_of, round_at
+
+# Written down, because a round is drawn while a worker waits, and to build a query takes longer than to run it.
+PICTURES = """
+SELECT pictures FROM memorytest_memoryround WHERE participant_id = %s AND trial = %s ORDER BY position
+"""
 
 
 class Plan(NamedTuple):
@@ -206,8 +213,9 @@ def new_round(
 def fresh_pictures(participant: Participant, trial: int, length: int) -> list[str]:
     """Those that did not come in this trial. A trial in which many rounds were played again may use them up: then the
     ones that came longest ago come again."""
-    earlier = MemoryRound.objects.filter(participant=participant, trial=trial).order_by("position")
-    rounds = list(earlier.values_list("pictures", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(PICTURES, [participant.pk, trial])
+        rounds = [json.loads(pictures) for (pictures,) in cursor]
     for first in range(len(rounds) + 1):
         used = set(chain.from_iterable(rounds[first:]))
         fresh = [name for name in pictograms.NAMES if name not in used]

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -20,7 +21,7 @@ from studies import services, sessions, stages, withdrawal
 from studies.events import MOST_EACH, MOST_PER_CALL, PAGE_EVENTS, PageEvent, note_events
 from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, Study
 from studies.recruitment import Recruitment
-from studies.stages import Milliseconds
+from studies.stages import Json, Milliseconds
 
 from . import examples
 from .errors import error_body
@@ -214,17 +215,22 @@ class Join(APIView):
         return Response(body, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
+def state_reply(state: Json) -> HttpResponse:
+    """Written at once: a reply of the framework is put together in several steps, for forms that this has not."""
+    return JsonResponse(state, json_dumps_params={"ensure_ascii": False, "separators": (",", ":")})
+
+
 class Session(APIView):
     @extend_schema(
         operation_id="get_session",
         responses={200: StateReply, **error_responses(404, 410)},
         examples=examples.STATES,
     )
-    def get(self, request: Request, token: str) -> Response:
+    def get(self, request: Request, token: str) -> HttpResponse:
         """The current task. Repeatable; writes nothing but "last seen"."""
         participant = sessions.find(token)
         services.touch(participant)
-        return Response(services.session_state(participant))
+        return state_reply(services.session_state(participant))
 
 
 class Answers(APIView):
@@ -234,15 +240,14 @@ class Answers(APIView):
         responses={200: AnswerReply, **error_responses(400, 404, 409, 410, 413, 415)},
         examples=[*examples.ANSWERS, *examples.ANSWER_REPLIES],
     )
-    def post(self, request: Request, token: str) -> Response:
+    def post(self, request: Request, token: str) -> HttpResponse:
         """Answer a position; the reply has the feedback and the next task. The same answer again is a no-op."""
         participant = sessions.find(token)
         payload = answer_form(stages.flow()).run_validation(request.data)
-        return Response(
-            services.record_answer(
-                participant=participant, position=payload["position"], payload=payload
-            )
+        state = services.record_answer(
+            participant=participant, position=payload["position"], payload=payload
         )
+        return state_reply(state)
 
 
 class Withdrawal(APIView):
