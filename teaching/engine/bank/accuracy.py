@@ -15,7 +15,7 @@ from ..arrays import FloatArray, IntArray
 from .along import ByPlace
 from .base import AS_EXPECTED, GUESSERS, Family, Followed, Now, Seen, Style, combined, described
 from .beliefs import Beliefs
-from .fading import left_before
+from .fading import all_left_before, left_before
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
 DECAYS = (1.0, 0.9, 0.75)
@@ -110,8 +110,9 @@ class Practice(Family):
 
 def running_shares(is_right: np.ndarray, decays: Iterable[float], k: int) -> FloatArray:
     """P(right) before each answer and now, (m, t+1)."""
-    left = left_before(is_right.size, *decays)
-    return np.asarray((left @ is_right + GUESSES / k) / (left.sum(axis=-1) + GUESSES))
+    t, each = is_right.size, tuple(decays)
+    right = left_before(t, *each) @ is_right
+    return np.asarray((right + GUESSES / k) / (all_left_before(t, *each) + GUESSES))
 
 
 def expected(

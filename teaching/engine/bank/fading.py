@@ -20,3 +20,9 @@ def left_before(t: int, *decays: float) -> FloatArray:
     powers = np.zeros((len(decays), 2 * t))
     powers[:, :t] = np.array(decays)[:, None] ** np.arange(t)[::-1]
     return np.asarray(sliding_window_view(powers, t, axis=1)[:, ::-1])
+
+
+@lru_cache(maxsize=1024)
+def all_left_before(t: int, *decays: float) -> FloatArray:
+    """What is left of all steps together before each step and now, (len(decays), t+1)."""
+    return np.asarray(left_before(t, *decays).sum(axis=-1))

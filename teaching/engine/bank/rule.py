@@ -109,9 +109,10 @@ def _as_beliefs(chances: FloatArray, k: int) -> Beliefs:
 
 def likely(weights: FloatArray) -> FloatArray:
     """Weights (…, s) of features, 0 where they are left out of beliefs."""
-    order = np.argsort(-weights, axis=-1, kind="stable")
     kept = np.where(weights >= HARDLY * weights.max(axis=-1, keepdims=True), weights, 0.0)
-    np.put_along_axis(kept, order[..., MOST_HELD:], 0.0, axis=-1)
+    falling = np.argsort(-weights, axis=-1, kind="stable").reshape(-1, weights.shape[-1])
+    rest = falling[:, MOST_HELD:] + weights.shape[-1] * np.arange(len(falling))[:, None]
+    kept.flat[rest.ravel()] = 0.0
     return kept
 
 
