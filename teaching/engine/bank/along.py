@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from ..spaces import Spaces
 # Of a space by its place in `Spaces.both`: vectors v with numbers a and b, (r, q + 2), or vᵀx + a + b‖x‖²/2 of every
 # example, (r, n), with ‖x‖² in units of the spread.
 ByPlace = dict[int, FloatArray]
-# Products of matrices go by so many rows at a time.
-FOURS = 4
 
 
 def asked_for(
@@ -28,14 +25,6 @@ def asked_for(
     return rows
 
 
-def _filled(parts: Sequence[FloatArray], count: int) -> FloatArray:
-    """All of the `count` rows of the parts, and rows of 0 up to a whole number of fours.
-
-    A product takes less time with these than with rows that are left over.
-    """
-    return np.concatenate([*parts, np.zeros((-count % FOURS, parts[0].shape[1]))])
-
-
 def along_all(spaces: Spaces, asked: Sequence[ByPlace]) -> list[ByPlace]:
     """The products (r, n) of everything that was asked for, each in arrays of its own.
 
@@ -45,8 +34,9 @@ def along_all(spaces: Spaces, asked: Sequence[ByPlace]) -> list[ByPlace]:
     for place, space in enumerate(spaces.both):
         own = [number for number, one in enumerate(asked) if place in one]
         if own:
-            ends = [*accumulate(len(asked[number][place]) for number in own)]
-            products = _filled([asked[number][place] for number in own], ends[-1]) @ space.columns
-            for number, end in zip(own, ends, strict=True):
-                found[number][place] = products[end - len(asked[number][place]) : end]
+            parts = [asked[number][place] for number in own]
+            products = np.concatenate(parts) @ space.columns
+            ends = np.cumsum([len(part) for part in parts])
+            for number, product in zip(own, np.split(products, ends[:-1]), strict=True):
+                found[number][place] = product
     return found

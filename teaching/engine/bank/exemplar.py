@@ -108,7 +108,7 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
 def voted(n: int, nearness: Nearness, widths: FloatArray, weights: FloatArray) -> FloatArray:
     """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of widths (m,).
 
-    Narrower similarities are powers of the widest, which take less time than exponentials. The nearness is used up.
+    Narrower similarities are powers of the widest, which take less time than exponentials.
     """
     m, k, t = weights.shape
     votes = np.empty((m, k, n))
@@ -118,7 +118,8 @@ def voted(n: int, nearness: Nearness, widths: FloatArray, weights: FloatArray) -
         groups.append((own, round(widths.max() / width), weights[own].reshape(own.size * k, t)))
     for some, near in nearness:
         # Where rounding makes a distance negative, it is none.
-        similar = np.exp(np.minimum(near, 0.0, out=near), out=near)
+        similar = np.minimum(near, 0.0)
+        np.exp(similar, out=similar)
         for own, times, rows in groups:
             found = rows @ powered(similar, times)
             votes[own, :, some] = found.reshape(own.size, k, -1)
