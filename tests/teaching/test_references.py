@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from studies.image_addresses import address_of
+from studies.labels import image_key
 from studies.models import Example
 from teaching import pools
 from teaching.models import TeachingStep
@@ -57,11 +59,12 @@ def shown_to(worker, study) -> list[Example]:
 
 def test_nobody_has_them_before_the_learning_part(study):
     worker = Worker(study)
-    worker.go_to("teaching")
-    address = worker.task()["references"][0]["image"]["url"]
-    study.participants.update(teaching_started_at=None)
-    TeachingStep.objects.all().delete()
+    worker.go_to("memory")
+    me, [first, *_] = worker.participant, references_of(study.dataset)
+    address = address_of(me, image_key(me, first))
     assert worker.client.get(address).status_code == 404
+    worker.go_to("teaching")
+    assert worker.client.get(address).status_code == 200
 
 
 def test_the_typical_image_stands_for_a_class_until_somebody_chooses_another(study):
