@@ -60,20 +60,21 @@ def test_a_site_comes_back_on_the_other_database_and_its_sessions_go_on(
     def newcomer() -> Worker:
         return Worker(slug, site.client())
 
-    workers = [newcomer() for _ in range(20)]
-    for place, worker in enumerate(workers):
-        worker.go_to(STAGES[place % 4])
+    busy, resting = ([newcomer() for _ in STAGES] for _ in range(2))
+    for workers in (busy, resting):
+        for worker, stage in zip(workers, STAGES, strict=True):
+            worker.go_to(stage)
     backup = tmp_path / "site.zip"
 
-    with answering(workers[:8], newcomer):
+    with answering(busy, newcomer):
         site.python("manage.py", "backup", str(backup))
-    workers[-1].answer_current()
+    resting[-1].answer_current()
     other_place.python("manage.py", "restore", str(backup))
 
     assert "holds the same rows" in other_place.python("manage.py", "verify", str(backup))
     with pytest.raises(RuntimeError, match=r"Tables that differ from this site: .*participant"):
         site.python("manage.py", "verify", str(backup))
-    tokens = [worker.token for worker in workers[::5]]
+    tokens = [worker.token for worker in resting]
     assert other_place.python("-m", "tests.finish_sessions", *tokens).split() == ["done"] * 4
     with pytest.raises(RuntimeError, match=r"in use: .* have rows. Restore into an empty one"):
         other_place.python("manage.py", "restore", str(backup))
