@@ -84,6 +84,15 @@ def ratios_of(row: dict[str, Any]) -> tuple[float, float]:
     return (row["jedi_baseline_ms"] / row["jedi_ms"], row["eer_baseline_ms"] / row["eer_ms"])
 
 
+def tracked_times(row: dict[str, Any]) -> dict[str, float]:
+    """The milliseconds of Tracked, by the histories that they are of."""
+    return {
+        f"costliest kind “{row['tracked_slowest']}”": row["tracked_ms"],
+        "median of all kinds": row["tracked_median_ms"],
+        "learners of the paper's kind": row["tracked_paper_ms"],
+    }
+
+
 def print_verdicts(rows: list[dict[str, Any]]) -> bool:
     verdicts: list[bool] = []
 
@@ -107,11 +116,8 @@ def print_verdicts(rows: list[dict[str, Any]]) -> bool:
             if eer is not None:
                 aim(row["eer_ms"], eer, f"{n:,}: EER")
         if n in TRACKED_AIMS:
-            dearest = f"{n:,}: Tracked after “{row['tracked_slowest']}”"
-            aim(row["tracked_ms"], TRACKED_AIMS[n], dearest)
-            aim(row["tracked_median_ms"], TRACKED_AIMS[n], f"{n:,}: Tracked, median of all kinds")
-            papers = f"{n:,}: Tracked, learners of the paper's kind"
-            aim(row["tracked_paper_ms"], TRACKED_AIMS[n], papers)
+            for histories, value in tracked_times(row).items():
+                aim(value, TRACKED_AIMS[n], f"{n:,}: Tracked, {histories}")
         if "tracked_error" in row:
             error, slower = row["tracked_error"], row["tracked_baseline_ms"] / row["tracked_ms"]
             text = f"{n:,}: Tracked {error:.0e} from models one by one, {slower:.0f}x as fast"
