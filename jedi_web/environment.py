@@ -12,8 +12,8 @@ SQLITE_OPTIONS = {
     # Without IMMEDIATE about half of concurrent writes fail with "database is locked".
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    # Bringing the journal into the database, which the one does whose commit made it long enough, takes some ten
-    # milliseconds however long it is: four times as long as by default, it is done a quarter as often.
+    # Whose commit makes the journal long enough brings it into the database, which takes some ten milliseconds. If it
+    # is four times as long as by default, that takes less than twice the time, a quarter as often.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
     "PRAGMA wal_autocheckpoint=4000;",
 }

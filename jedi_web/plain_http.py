@@ -19,6 +19,7 @@ from typing import Any
 END_OF_LINE, END_OF_HEAD = b"\r\n", b"\r\n\r\n"
 REQUEST_LINE = re.compile(rb"(GET|POST) ((/[\w.~/-]*)(?:\?([!-\"$-~]*))?) HTTP/1\.1")
 FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):[ \t]*((?:[!-~](?:[\t -~]*[!-~])?)?)[ \t]*")
+LENGTH = re.compile(r"[0-9]{1,9}")
 # What is longer, gunicorn may refuse.
 MOST_FIELDS, LONGEST_LINE = 100, 4000
 # After one of these, other bytes follow than the length of the body says, or another reply is expected.
@@ -42,20 +43,22 @@ class PlainRequest:
 
 
 def read(received: bytes, left_alone: Collection[str] = ()) -> PlainRequest | None:
-    """A request of which all has come; None if it is not of the plain form, or has one of the headers to be left alone,
-    by their names in WSGI."""
-    head, _, after = received.partition(END_OF_HEAD)
+    """A request, once all of it has come; None if it has not, is not of the plain form, or has one of the headers to be
+    left alone, by their names in WSGI."""
+    head, end, after = received.partition(END_OF_HEAD)
     line, *fields = lines = head.split(END_OF_LINE)
     if len(fields) > MOST_FIELDS or max(map(len, lines)) > LONGEST_LINE:
         return None
     asked, headers = REQUEST_LINE.fullmatch(line), _headers(fields)
-    if not asked or headers is None or "HTTP_HOST" not in headers:
+    if not (end and asked and headers and "HTTP_HOST" in headers):
         return None
     stays_open = STAYS_OPEN.get(_lower(headers.get("HTTP_CONNECTION")))
     if stays_open is None or not headers.keys().isdisjoint((*UNUSUAL, *left_alone)):
         return None
+    length = _length(headers.get("CONTENT_LENGTH", "0"))
+    if length is None or length > len(after):
+        return None
     method, address, path, query = (part.decode() for part in asked.groups(b""))
-    length = int(headers.get("CONTENT_LENGTH", "0"))
     environ = {
         **headers,
         "REQUEST_METHOD": method,
@@ -81,6 +84,11 @@ def _headers(fields: Iterable[bytes]) -> dict[str, str] | None:
             return None
         headers[name] = found[2].decode()
     return headers
+
+
+def _length(value: str) -> int | None:
+    """Of a body; None if it is not a plain number."""
+    return int(value) if LENGTH.fullmatch(value) else None
 
 
 def _lower(value: str | None) -> str | None:

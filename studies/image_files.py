@@ -17,12 +17,10 @@ END_OF_IMAGE = b"\xff\xd9"
 def whole_image(dataset: str, key: str, side: int = SMALLEST) -> Path:
     """The file of an image, by the keys of its data set and its own, or the smallest one if a larger one is damaged:
     nobody is asked about half a picture."""
-    path = image_file(dataset, key, side)
-    if _is_whole(path):
-        return path
-    path = image_file(dataset, key)
-    if _is_whole(path):
-        return path
+    for wanted in (side, SMALLEST):
+        path = image_file(dataset, key, wanted)
+        if _is_whole(path):
+            return path
     raise FilesLost from OSError(f"{path} is missing or cut.")
 
 

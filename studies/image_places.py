@@ -13,18 +13,23 @@ from .image_sides import LARGER, SMALLEST
 
 def folder_of_all() -> Path:
     """Where the folders of all data sets are."""
-    return Path(settings.JEDI_DATA_DIR) / "datasets"
+    return _folder_of_all(settings.JEDI_DATA_DIR)
+
+
+# Paths are kept: an image is asked for with every task, and to put its path together takes longer than to read it.
+@lru_cache
+def _folder_of_all(data_folder: str | Path) -> Path:
+    return Path(data_folder) / "datasets"
 
 
 def image_folder(dataset: str, side: int = SMALLEST) -> Path:
     """The images of a data set with a longest side of so many pixels. Not every data set has the larger ones."""
-    return _image_folder(settings.JEDI_DATA_DIR, dataset, side)
+    return _image_folder(folder_of_all(), dataset, side)
 
 
-# Kept, because an image is asked for with every task, and to put its path together takes longer than to read it.
 @lru_cache(maxsize=256)
-def _image_folder(data_folder: str | Path, dataset: str, side: int) -> Path:
-    return folder_of_all() / dataset / ("images" if side == SMALLEST else f"images-{side}")
+def _image_folder(of_all: Path, dataset: str, side: int) -> Path:
+    return of_all / dataset / ("images" if side == SMALLEST else f"images-{side}")
 
 
 def image_file(dataset: str, key: str, side: int = SMALLEST) -> Path:

@@ -57,11 +57,11 @@ def _opened() -> int | None:
 
 def _wait_for(file: int) -> None:
     given_up_at = time.monotonic() + MOST_SECONDS
-    while not _is_free(file) and time.monotonic() < given_up_at:
+    while not _take(file) and time.monotonic() < given_up_at:
         time.sleep(BETWEEN_LOOKS_SECONDS)
 
 
-def _is_free(file: int) -> bool:
+def _take(file: int) -> bool:
     """Takes the turn, unless another process or thread has it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -86,6 +86,10 @@ def test_what_is_read_is_read_as_gunicorn_does(received):
     "received",
     [
         b"GET /w/ HTTP/1.1\r\n\r\n",
+        b"GET /w/ HTTP/1.1\r\nHost: h\r\n",
+        b"POST /w/ HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n{}",
+        b"POST /w/ HTTP/1.1\r\nHost: h\r\nContent-Length: -2\r\n\r\n{}",
+        b"POST /w/ HTTP/1.1\r\nHost: h\r\nContent-Length: 2, 2\r\n\r\n{}",
         b"GET /w/%2e HTTP/1.1\r\nHost: h\r\n\r\n",
         b"GET /w/ HTTP/1.1\r\nHost: h\r\nHost: g\r\n\r\n",
         b"GET /w/ HTTP/1.1\r\nHost: h\r\nX_Y: g\r\n\r\n",

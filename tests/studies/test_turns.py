@@ -85,13 +85,13 @@ def test_a_transaction_that_fails_is_rolled_back_and_gives_its_turn_back(folder)
 
 def test_a_process_waits_for_its_turn_and_goes_on_when_the_other_is_killed(folder, monkeypatch):
     looks = threading.Event()
-    is_free = turns._is_free
+    take = turns._take
 
     def seen(file: int) -> bool:
         looks.set()
-        return is_free(file)
+        return take(file)
 
-    monkeypatch.setattr(turns, "_is_free", seen)
+    monkeypatch.setattr(turns, "_take", seen)
     monkeypatch.setattr(turns, "MOST_SECONDS", 600)
     with held(folder / FILE) as other:
         killer = threading.Thread(target=lambda: looks.wait() and other.send_signal(signal.SIGKILL))
