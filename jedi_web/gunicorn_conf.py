@@ -59,8 +59,12 @@ def pre_fork(server: Any, worker: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     # Here, because the settings can be read only now.
+    from jedi_web.journal import journal
+    from jedi_web.polling import PollingWorker
     from jedi_web.preload import load_beside
 
+    if isinstance(worker, PollingWorker):
+        worker.wait_for(journal())
     load_beside()
 
 

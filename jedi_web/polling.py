@@ -6,6 +6,8 @@ collects each of them without waiting and answers it as soon as all of it has ar
 connection to the database (`python -m bench.threads` compares the two). Those of the plain form it reads itself, and
 while they come one after the other, their connection stays with the poller.
 
+Replies that are ready at the same time wait for the disk together (jedi_web/journal.py), and then leave.
+
 Everything that may take long is left to the pool: researchers' pages, requests of a form that workers' browsers do not
 send, the rest of a reply that a client is slow to fetch, and connections that a client is slow to close. So neither a
 slow page nor a slow client holds up a worker.
@@ -17,23 +19,32 @@ import os
 import re
 import socket
 from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gunicorn import SERVER
 from gunicorn.http.wsgi import base_environ
 from gunicorn.workers import gthread
 
+from studies.told_images import FROM_FILES_ALONE
+
 from . import plain_http
 from .addresses import is_of_a_worker
 from .plain_http import END_OF_HEAD
+
+if TYPE_CHECKING:
+    # Only a server with a database has one.
+    from .journal import Journal
 
 # So many new connections are taken at a time. gunicorn takes one, and then answers everybody else who has asked: with
 # many workers the last of several new ones would wait for seconds.
 MOST_ACCEPTED = 16
 # The longest request that is collected. No worker's page sends one as long, and the views refuse longer ones unread.
 MOST_BYTES = 64 * 1024
+# So many replies wait for the disk together at most: the first of them should not wait for all who have asked.
+MOST_HELD = 8
 
 REQUEST_LINE = re.compile(rb"(?:GET|POST) (/[^\s?]*)\S* HTTP/1\.1\r\n")
 # With one of these, more bytes or other replies may follow than the length of the body says.
@@ -101,7 +112,70 @@ class Outbox:
         pass
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    content: bytes
+    stays_open: bool
+    """whether the connection does"""
+    may_tell_of_answers: bool = True
+    """so that they have to be on the disk before"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A reply that waits for the disk, and whether the poller knows its connection."""
+
+    conn: Any
+    reply: Reply
+    is_polled: bool
+
+
+NO_REPLY = Reply(b"", stays_open=False)
+
+
 class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
+    wsgi: Any
+    journal: Journal | None = None
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.held: list[Held] = []
+
+    def wait_for(self, journal: Journal | None) -> None:
+        """From now on no reply leaves before the journal is on the disk, if there is one."""
+        self.journal = journal
+        if journal:
+            self.wsgi = journal.before_other_replies(self.wsgi)
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        """Called again and again by gunicorn; it answers all who have asked since the last time."""
+        try:
+            super().wait_for_and_dispatch_events(timeout)
+        finally:
+            self.release()
+
+    def hold(self, held: Held) -> None:
+        if not (self.journal and held.reply.may_tell_of_answers):
+            self.send(held)
+            return
+        self.held.append(held)
+        if len(self.held) >= MOST_HELD:
+            self.release()
+
+    def release(self) -> None:
+        """Sends what is held, once it may be told. If the disk fails nobody hears of what was stored: the page asks
+        again."""
+        if not (self.journal and self.held):
+            return
+        held, self.held = self.held, []
+        try:
+            self.journal.reach_disk()
+        except OSError:
+            self.log.exception("the journal of the database cannot be brought to the disk")
+            held = [replace(one, reply=NO_REPLY) for one in held]
+        for one in held:
+            self.send(one)
+
     def accept(self, listener: Any) -> None:
         for _ in range(min(MOST_ACCEPTED, self.worker_connections - self.nr_conns)):
             before = self.nr_conns
@@ -119,7 +193,7 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         received, is_open = self.receive(conn)
         state = arrived(received)
         if state is Arrived.WHOLE:
-            self.send(conn, *self.answer(conn, received))
+            self.hold(Held(conn, self.answer(conn, received), is_polled=False))
         elif state is Arrived.NOT_A_WORKERS:
             super().enqueue_req(conn)
         else:
@@ -148,18 +222,11 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         if arrived(received) is not Arrived.WHOLE:
             super().on_client_socket_readable(conn, client)
             return
-        reply, stays_open = self.answer(conn, received)
-        sent = send_now(conn.sock, reply)
         self.keepalived_conns.remove(conn)
-        if sent == len(reply) and stays_open and self.alive and not has_more(conn):
-            conn.set_timeout()
-            self.keepalived_conns.append(conn)
-        else:
-            self.poller.unregister(client)
-            self.finish_sending(conn, reply, sent, stays_open)
+        self.hold(Held(conn, self.answer(conn, received), is_polled=True))
 
-    def answer(self, conn: Any, received: bytes) -> tuple[bytes, bool]:
-        """The reply to a request that has come whole, and whether the connection stays open after it."""
+    def answer(self, conn: Any, received: bytes) -> Reply:
+        """The reply to a request that has come whole."""
         # To the process that kills those who are stuck.
         self.notify()
         reads_itself = self.reads_itself and isinstance(conn.client, tuple)
@@ -176,17 +243,18 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         except Exception as error:
             outbox = Outbox()
             self.handle_error(None, outbox, conn.client, error)
-            return bytes(outbox.content), False
-        return reply.sent(SERVER, stays_open), stays_open
+            return Reply(bytes(outbox.content), stays_open=False)
+        content = reply.sent(SERVER, stays_open)
+        return Reply(content, stays_open, may_tell_of_answers=FROM_FILES_ALONE not in environ)
 
-    def answer_of_gunicorn(self, conn: Any) -> tuple[bytes, bool]:
+    def answer_of_gunicorn(self, conn: Any) -> Reply:
         sock, outbox = conn.sock, Outbox()
         conn.sock = outbox
         try:
             stays_open = self.handle(conn)
         finally:
             conn.sock = sock
-        return bytes(outbox.content), stays_open
+        return Reply(bytes(outbox.content), stays_open)
 
     @cached_property
     def reads_itself(self) -> bool:
@@ -208,15 +276,29 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         environ: dict[str, Any] = base_environ(self.cfg)
         return environ | {"wsgi.multithread": True, "wsgi.url_scheme": "http", "SCRIPT_NAME": ""}
 
-    def send(self, conn: Any, reply: bytes, stays_open: bool) -> None:
-        self.finish_sending(conn, reply, send_now(conn.sock, reply), stays_open)
+    def send(self, held: Held) -> None:
+        conn, reply = held.conn, held.reply
+        sent = send_now(conn.sock, reply.content)
+        if not held.is_polled:
+            self.finish_sending(conn, reply, sent)
+        elif self.goes_on(conn, reply, sent):
+            conn.set_timeout()
+            self.keepalived_conns.append(conn)
+        else:
+            self.poller.unregister(conn.sock)
+            self.finish_sending(conn, reply, sent)
 
-    def finish_sending(self, conn: Any, reply: bytes, sent: int | None, stays_open: bool) -> None:
+    def goes_on(self, conn: Any, reply: Reply, sent: int | None) -> bool:
+        """Whether the next that happens to a connection is that the client asks again."""
+        is_sent = sent == len(reply.content)
+        return is_sent and reply.stays_open and bool(self.alive) and not has_more(conn)
+
+    def finish_sending(self, conn: Any, reply: Reply, sent: int | None) -> None:
         """What is left of a reply is for the pool; a client that is gone (None) gets nothing more."""
-        if sent is None or sent == len(reply):
-            self.finish_request(conn, ended_with(sent is not None and stays_open))
+        if sent is None or sent == len(reply.content):
+            self.finish_request(conn, ended_with(sent is not None and reply.stays_open))
             return
-        rest = self.tpool.submit(send_rest, conn.sock, reply[sent:], stays_open)
+        rest = self.tpool.submit(send_rest, conn.sock, reply.content[sent:], reply.stays_open)
         rest.add_done_callback(partial(self.method_queue.defer, self.finish_request, conn))
 
     def finish_request(self, conn: Any, fs: Future[Any]) -> None:

@@ -7,6 +7,9 @@ or this one when it has forgotten, looks for the image among the tasks of the pa
 
 from __future__ import annotations
 
+# Set in the environment of a request whose reply was made without a look into the database: it tells of no answer.
+FROM_FILES_ALONE = "jedi.from_files_alone"
+
 # So many addresses take some eight megabytes.
 MOST = 20_000
 

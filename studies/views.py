@@ -22,6 +22,7 @@ from .labels import told_picture
 from .models import Dataset, Participant, Study
 from .outages import outage_of
 from .recruitment import Recruitment
+from .told_images import FROM_FILES_ALONE
 from .worker_page import offer_of, pictures_of
 
 A_YEAR = 31_536_000
@@ -180,7 +181,9 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
     side = _side(request)
-    response = _sent(told_picture(token, key, side) or _assigned_picture(token, key, side))
+    if picture := told_picture(token, key, side):
+        request.META[FROM_FILES_ALONE] = True
+    response = _sent(picture or _assigned_picture(token, key, side))
     response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
     return response
 
