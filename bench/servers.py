@@ -59,7 +59,22 @@ def cpu_seconds(pid: int) -> float:
 
 def stolen_seconds() -> float:
     """The time of all cores that the host of this machine has given to others while something here waited for them."""
-    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / TICKS_PER_SECOND
+    return sum_of_all_cores("steal")
+
+
+def busy_seconds() -> float:
+    """The time of all cores in which they worked for anybody on this machine."""
+    return sum_of_all_cores("user", "nice", "system", "irq", "softirq")
+
+
+# What the first line of /proc/stat counts, behind its name.
+COUNTED = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+
+
+def sum_of_all_cores(*names: str) -> float:
+    ticks = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    by_name = dict(zip(COUNTED, map(int, ticks), strict=False))
+    return sum(by_name[name] for name in names) / TICKS_PER_SECOND
 
 
 def proportional_kb(pid: int) -> int:
