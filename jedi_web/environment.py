@@ -17,6 +17,12 @@ SQLITE_OPTIONS = {
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; "
     "PRAGMA wal_autocheckpoint=4000;",
 }
+POSTGRES_OPTIONS = {
+    # Statements and their values go to Postgres apart, so that it plans a statement once and not for every answer.
+    "server_side_binding": True,
+    # How often a connection has to see a statement before it keeps the plan.
+    "prepare_threshold": 5,
+}
 SHORTEST_TOKEN = 20
 DATABASE_REMEDY = (
     "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
@@ -106,7 +112,7 @@ def database(data_dir: Path) -> dict[str, Any]:
         "HOST": _host(parts),
         "PORT": _port(parts),
         # Parameters of the address, sslmode for example, go to the driver as they are.
-        "OPTIONS": {**dict(parse_qsl(parts.query)), "pool": pool},
+        "OPTIONS": {**dict(parse_qsl(parts.query)), **POSTGRES_OPTIONS, "pool": pool},
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
     }

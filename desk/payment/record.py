@@ -31,7 +31,7 @@ def record_paid(study: Study, codes: Collection[str], *, amount: Decimal, actor:
         )
         for person in people.only("pk")
     ]  # fmt: skip
-    Payment.objects.bulk_create(rows)
+    Payment.objects.bulk_create(rows, batch_size=500)
     if rows:
         _audit("Recorded as paid", rows, study, actor)
     return len(rows)
