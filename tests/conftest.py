@@ -1,6 +1,7 @@
 """What tests share: a Postgres of our own, deployed sites on both databases, and clean ground."""
 
 import gc
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -9,11 +10,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.cache import cache
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 
+from tests.own_database import filled
 from tests.postgres import Postgres, running_postgres
-from tests.site import Site, remove_prepared_folder, running_site
+from tests.site import SHARED, Site, prepared_folder, remove_prepared_folder, running_site
 
 # Whoever asks for one of these waits for programs to start.
 DEPLOYED = {"site", "sqlite_site", "postgres_site", "postgres", "workplace", "site_with_worker"}
@@ -75,6 +77,18 @@ def commits(item: pytest.Item) -> bool:
 @pytest.fixture(autouse=True)
 def no_throttle_from_the_test_before() -> None:
     cache.clear()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None,
+) -> Iterator[None]:
+    """Where processes share a prepared site, the migrations have run: each of them begins with a copy of its tables."""
+    if SHARED in os.environ and connection.vendor == "sqlite":
+        with filled(connection.creation._get_test_db_name(), prepared_folder() / "db.sqlite3"):
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,10 @@
-"""A database of a test's own, in the place of the one that all tests share."""
+"""Databases of tests: one of a test's own in the place of the one that all share, and the shared one itself."""
 
+import shutil
+import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,3 +41,22 @@ def migrate(*targets: tuple[str, str]) -> Any:
     apps = {app for app, _ in targets}
     others = [node for node in executor.loader.graph.leaf_nodes() if node[0] not in apps]
     return executor.migrate([*others, *targets]).apps
+
+
+@contextmanager
+def filled(name: str, prepared: Path) -> Iterator[None]:
+    """A database in memory with the tables of a prepared site, for as long as the context lasts.
+
+    Nobody is in it: the first researcher of the site is no part of the migrations.
+    """
+    with closing(sqlite3.connect(name, uri=True)) as memory:
+        # Of a copy, because whoever opens a file in WAL mode writes beside it.
+        with tempfile.TemporaryDirectory() as folder:
+            copy = shutil.copy(prepared, folder)
+            with closing(sqlite3.connect(copy)) as made:
+                made.execute("PRAGMA journal_mode = DELETE")
+                made.backup(memory)
+        with memory:
+            memory.execute("DELETE FROM auth_user")
+            memory.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'auth_user'")
+        yield

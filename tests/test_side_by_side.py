@@ -3,13 +3,16 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests import site
+from tests.own_database import filled
 from tests.processes import until
 from tests.side_by_side import BROWSER, FIRST_TRY, PYTEST, REST, SECOND_TRY
 from tests.site import ROOT, SHARED
@@ -139,6 +142,24 @@ def test_what_processes_share_is_made_once_and_whole(
     assert folders == [tmp_path / "prepared"] * 4
     assert (tmp_path / "prepared" / "db").exists()
     assert len(tried) == 2
+
+
+def test_a_database_in_memory_begins_with_the_tables_of_a_prepared_site_and_with_nobody(
+    tmp_path: Path,
+) -> None:
+    prepared = tmp_path / "db.sqlite3"
+    with closing(sqlite3.connect(prepared)) as made, made:
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute("CREATE TABLE auth_user (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT)")
+        made.execute("CREATE TABLE django_migrations (name TEXT)")
+        made.execute("INSERT INTO auth_user (name) VALUES ('researcher')")
+        made.execute("INSERT INTO django_migrations VALUES ('0001_initial')")
+    name = f"file:{tmp_path.name}?mode=memory&cache=shared"
+    with filled(name, prepared), closing(sqlite3.connect(name, uri=True)) as memory, memory:
+        assert memory.execute("SELECT * FROM django_migrations").fetchall() == [("0001_initial",)]
+        memory.execute("INSERT INTO auth_user (name) VALUES ('first')")
+        assert memory.execute("SELECT * FROM auth_user").fetchall() == [(1, "first")]
+    assert list(tmp_path.iterdir()) == [prepared]
 
 
 def test_the_second_try_remembers_what_the_first_wrote_and_nobody_else_writes_there() -> None:
