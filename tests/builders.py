@@ -3,6 +3,7 @@
 import io
 import itertools
 from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from studies.services import join
 _numbers = itertools.count(1)
 
 
+@cache
 def jpeg(colour: tuple[int, int, int] = (200, 180, 150), size: int = 32) -> bytes:
     buffer = io.BytesIO()
     Image.new("RGB", (size, size), colour).save(buffer, "JPEG")

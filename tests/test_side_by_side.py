@@ -24,7 +24,6 @@ RUN = (
 PART = """
 import sys
 from pathlib import Path
-from tests import site
 from tests.processes import until
 
 name, other, code = sys.argv[1:]

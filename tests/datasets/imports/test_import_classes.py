@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from datasets.imports import services
+from datasets.imports import preparation, services
 from datasets.models import Import
 from studies.models import Example
 from teaching import pools
@@ -19,7 +19,16 @@ from tests.datasets.made_imports import (
     source_folder,
 )
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir", "no_extra")]
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("data_dir", "no_extra", "in_this_process"),
+]
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Which remembers the pictures that it has prepared; tests/jobs/test_worker.py has others prepare them."""
+    monkeypatch.setattr(preparation, "WORTH_A_PROCESS", 1000)
 
 
 @pytest.fixture
