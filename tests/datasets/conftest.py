@@ -1,6 +1,7 @@
 """Ground for imports: a data folder of the test's own, and the same extractors on every machine."""
 
 from collections.abc import Callable, Hashable, Iterator
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -22,21 +23,22 @@ def worked_out_once() -> Iterator[None]:
         for module, name in (
             (words, "vocabulary"),
             (shortcuts, "image_cues"),
+            (shortcuts, "accuracy_of_features"),
             (target, "fit_target"),
         ):
             patch.setattr(module, name, kept(getattr(module, name)))
         yield
 
 
-def kept(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+def kept(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function of arrays, images and numbers, which works nothing out a second time."""
-    results: dict[Hashable, np.ndarray] = {}
+    results: dict[Hashable, Any] = {}
 
-    def look_up(*arguments: Any) -> np.ndarray:
+    def look_up(*arguments: Any) -> Any:
         key = tuple(map(content, arguments))
         if key not in results:
             results[key] = function(*arguments)
-        return results[key].copy()
+        return copy(results[key])
 
     return look_up
 

@@ -41,5 +41,5 @@ def test_the_five_species_have_no_shortcut():
     specimens = COLLECTIONS["five"].drawn()[0][:150]
     images = [butterflies.render(specimen, 160) for specimen in specimens]
     labels = [specimen.label for specimen in specimens]
-    report = measure_cues(describe_all(ImageCues(), images), None, labels)
+    report = measure_cues(describe_all(ImageCues(), images, processes=1), None, labels)
     assert judged(report.as_json(), 0.9, len(labels)).found == ()
