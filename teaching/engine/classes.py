@@ -70,9 +70,12 @@ def of_class(values: FloatArray, numbers: IntArray) -> FloatArray:
 def completed(others: FloatArray) -> FloatArray:
     """Probabilities (n, k) from those of the classes 1 … k−1, which rounding may have left [0, 1]."""
     probabilities = np.empty((len(others), others.shape[1] + 1))
-    np.clip(others, 0.0, 1.0, out=probabilities[:, 1:])
-    np.subtract(1.0, probabilities[:, 1:].sum(axis=1), out=probabilities[:, 0])
-    np.maximum(probabilities[:, 0], 0.0, out=probabilities[:, 0])
+    first, rest = probabilities[:, 0], probabilities[:, 1:]
+    np.maximum(others, 0.0, out=rest)
+    np.minimum(rest, 1.0, out=rest)
+    # A product with ones takes less time than a sum over so few columns.
+    np.subtract(1.0, rest @ np.ones(others.shape[1]), out=first)
+    np.maximum(first, 0.0, out=first)
     return probabilities
 
 
@@ -107,7 +110,10 @@ def folded(probabilities: FloatArray) -> FloatArray:
 def unfolded(p: FloatArray, k: int) -> FloatArray:
     """The probabilities of all classes, (t, k), of t steps; of two, P(class 1) alone (t,) will do."""
     if k == 2 and p.ndim == 1:
-        return np.stack([1 - p, p], axis=1)
+        both = np.empty((len(p), 2))
+        np.subtract(1.0, p, out=both[:, 0])
+        both[:, 1] = p
+        return both
     if p.shape != (len(p), k):
         raise ValueError(f"{k} classes need {k} probabilities")
     return p

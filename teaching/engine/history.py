@@ -57,11 +57,12 @@ class Past:
             ) from error
         if k == 2:
             answers = np.where(answers == -1, 0, answers)
-        _refuse((examples < 0) | (examples >= pool.n), f"shows an example outside 0 … {pool.n - 1}")
-        _refuse((answers < 0) | (answers >= k), f"has an answer that is no class 0 … {k - 1}")
-        outside = ~((probabilities >= 0) & (probabilities <= 1))
-        _refuse(np.asarray(outside.any(axis=1)), "has a p outside [0, 1]")
-        off = np.abs(probabilities.sum(axis=1) - 1)
+        _refuse(_is_outside(examples, pool.n), f"shows an example outside 0 … {pool.n - 1}")
+        _refuse(_is_outside(answers, k), f"has an answer that is no class 0 … {k - 1}")
+        within = (probabilities >= 0) & (probabilities <= 1)
+        if not within.all():
+            _refuse(np.asarray(~within.all(axis=1)), "has a p outside [0, 1]")
+        off = np.abs(probabilities @ np.ones(k) - 1)
         _refuse(off > ROUNDED, "has probabilities that do not add up to 1")
         # A later answer to the same example takes the place of an earlier one.
         newest = dict(zip(examples.tolist(), answers.tolist(), strict=True))
@@ -78,6 +79,11 @@ def _integers(values: list[int]) -> IntArray:
     if array.dtype.kind not in "iu":
         raise TypeError(f"found {array.dtype} for a whole number")
     return array.astype(np.intp, copy=False)
+
+
+def _is_outside(numbers: IntArray, count: int) -> BoolArray:
+    """Which are not in 0 … count − 1: read without a sign, negative ones are larger than any other."""
+    return np.asarray(numbers.view(np.uintp) >= count)
 
 
 def _refuse(wrong: BoolArray, complaint: str) -> None:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from teaching.engine import Pool, Shown, belief, harmonic
+from teaching.engine.history import Past
 from tests.teaching.engine.builders import (
     answered,
     class_history,
@@ -308,3 +309,15 @@ def test_the_newest_answer_wins(affinity, seed, steps):
     history = random_history(pool.n, steps, seed=seed)
     newest = {s.example: s for s in history}
     assert (belief(pool, history) == belief(pool, list(newest.values()))).all()
+
+
+@pytest.mark.parametrize("tiny_pool", [256, 0])
+def test_votes_are_the_weights_of_the_neighbours_with_each_newest_answer(monkeypatch, tiny_pool):
+    monkeypatch.setattr(harmonic, "TINY_POOL", tiny_pool)
+    affinity = random_graph(30, seed=0)
+    past = Past.read(random_history(30, 40), graph_pool(affinity))
+    votes = np.zeros((2, 30))
+    for example, answer in zip(past.taught, past.newest, strict=True):
+        votes[answer] += affinity[:, example]
+    found = harmonic.votes_for(graph_pool(affinity), past)
+    np.testing.assert_allclose(found, votes, atol=1e-14)
