@@ -149,16 +149,18 @@ class Pool:
         """From three values (3·k·n,) of every class and example to two means (2·n,) over the pool.
 
         Of every example its links to the values of its own class are added up, 1 to itself: the first value by
-        affinity; the second likewise, and the third by its square.
+        affinity a; the second by 2a, and the third by (1 − 1/k)a².
         """
         links = (self.affinity + sparse.eye_array(self.n, format="csr")).tocsr()
         columns = np.repeat(self.labels, np.diff(links.indptr)) * self.n + links.indices
         # Short numbers: what a product costs is mostly reading them.
         places = columns.astype(np.int32), links.indptr.astype(np.int32)
         shape, by = (self.n, self.class_count * self.n), links.data / self.n
-        plain = sparse.csr_array((by, *places), shape=shape)
-        squared = sparse.csr_array((by * links.data, *places), shape=shape)
-        return sparse.block_array([[plain, None, None], [None, plain, squared]], format="csr")
+        once, twice, squared = (
+            sparse.csr_array((weights, *places), shape=shape)
+            for weights in (by, 2 * by, (1 - 1 / self.class_count) * by * links.data)
+        )
+        return sparse.block_array([[once, None, None], [None, twice, squared]], format="csr")
 
     @cached_property
     def negated_affinity(self) -> FloatArray:

@@ -122,6 +122,28 @@ class Spaces:
     rivals: FloatArray
     truth: FloatArray
 
+    # Of either space, in shapes that go with (2, t, t).
+
+    @cached_property
+    def squares(self) -> FloatArray:
+        """The mean squares, (2, 1, 1)."""
+        return np.array([[[space.square]] for space in self.both])
+
+    @cached_property
+    def spreads(self) -> FloatArray:
+        """The mean squares of points less their centre, (2, 1, 1)."""
+        return np.array([[[space.spread]] for space in self.both])
+
+    @cached_property
+    def squared_centres(self) -> FloatArray:
+        """‖centre‖², (2, 1, 1)."""
+        return np.array([[[space.centre @ space.centre]] for space in self.both])
+
+    @cached_property
+    def along_centres(self) -> FloatArray:
+        """The products of every example with the centres, (2, n)."""
+        return np.stack([space.along_centre for space in self.both])
+
     @cached_property
     def pulls(self) -> FloatArray:
         """The mean over all j of t_j (x_jᵀx) in either space, (2, k, n), with the truth t, in units of the square."""
@@ -141,9 +163,25 @@ class Spaces:
         return first, second
 
     @cached_property
+    def own_pulls(self) -> tuple[FloatArray, FloatArray]:
+        """Of the centred pulls those towards the class of each example itself, (n,) in either space."""
+        first, second = ((pulls * (self.truth > 0)).sum(axis=0) for pulls in self.centred_pulls)
+        return first, second
+
+    @cached_property
+    def own_means(self) -> FloatArray:
+        """The mean over all j of t_j, of the class of each example, (n,)."""
+        return np.asarray(self.truth.mean(axis=1) @ (self.truth > 0))
+
+    @cached_property
     def squared_standard(self) -> FloatArray:
-        """The squares of the single features, (n, s)."""
-        return self.standard**2
+        """The squares of the single features, (s, n)."""
+        return np.ascontiguousarray(self.standard.T) ** 2
+
+    @cached_property
+    def standard_columns(self) -> FloatArray:
+        """The single features and 1 of every example, (s + 1, n)."""
+        return np.vstack([self.standard.T, np.ones(len(self.standard))])
 
     @cached_property
     def log_rivals(self) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -36,7 +37,7 @@ def along_all(spaces: Spaces, asked: Sequence[ByPlace]) -> list[ByPlace]:
         if own:
             parts = [asked[number][place] for number in own]
             products = np.concatenate(parts) @ space.columns
-            ends = np.cumsum([len(part) for part in parts])
-            for number, product in zip(own, np.split(products, ends[:-1]), strict=True):
-                found[number][place] = product
+            ends = accumulate((len(part) for part in parts), initial=0)
+            for number, (first, last) in zip(own, pairwise(ends), strict=True):
+                found[number][place] = products[first:last]
     return found

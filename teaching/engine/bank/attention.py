@@ -9,14 +9,14 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, pieces
 from .along import ByPlace
-from .base import Family, Followed, Now, Seen, combined, described
+from .base import Family, Followed, Now, Seen, combined, described, runs
 from .exemplar import (
     BACKGROUNDS,
     WIDTHS,
     Nearness,
+    add_up,
     all_similarities,
     remembered,
-    voted,
     with_background,
 )
 from .fading import left_before
@@ -45,26 +45,25 @@ class FollowedAttention(Followed):
 
     def now(self, models: IntArray, along: ByPlace) -> Now:
         [left] = left_before(len(self.seen), DECAY)[:, -1]
-        votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
-        for trust in {*self.trusts[models].tolist()}:
-            own = np.flatnonzero(self.trusts[models] == trust)
-            widths = self.widths[models[own]]
-            weights = np.stack([left * self.seen.truth.T] * own.size)
-            near = self._nearness(trust, widths.max())
-            votes[own] = voted(self.seen.pool.n, near, widths, weights)
+        trusts, widths = self.trusts[models], self.widths[models]
+        shape = (models.size, self.seen.k, self.seen.pool.n)
+        votes = np.empty(shape)
+        weights = np.broadcast_to(left * self.seen.taught, (*shape[:2], left.size))
+        for trust, own in runs(trusts):
+            near = self._nearness(trust, widths[own][-1])
+            add_up(near, widths[own], weights[own], out=votes[own])
         decays = np.full(models.size, DECAY)
         return remembered(self.seen, votes, decays, self.backgrounds[models])
 
     def _nearness(self, trust: float, width: float) -> Nearness:
         """As attended to now."""
-        single, shown = self.seen.single, self.seen.examples
-        weights = attended(single.validity[-1], trust) / width
-        points = weights * single.standard[shown]
-        halves = self.seen.spaces.squared_standard @ (weights / 2)
+        spaces, shown = self.seen.spaces, self.seen.examples
+        weights = attended(self.seen.single.validity[-1], trust) / width
+        halves = (weights / 2) @ spaces.squared_standard
+        points = np.column_stack([weights * spaces.standard[shown], -halves[shown]])
         for some in pieces(self.seen.pool.n, len(points)):
-            near = points @ single.standard[some].T
+            near = points @ spaces.standard_columns[:, some]
             near -= halves[some]
-            near -= halves[shown][:, None]
             yield some, near
 
 
@@ -88,9 +87,12 @@ class Attention(Family):
         single = seen.single
         weights = attended(single.validity[:-1], np.array(TRUSTS)[:, None, None])
         values = single.standard[seen.examples]
-        crossed = (weights * values) @ values.T
-        own = np.vecdot(weights, values**2)[..., None]
-        return np.asarray(np.maximum(own + weights @ (values**2).T - 2 * crossed, 0.0) / 2)
+        squares = values**2
+        apart = weights @ squares.T
+        apart += np.vecdot(weights, squares)[..., None]
+        apart /= 2
+        apart -= (weights * values) @ values.T
+        return np.maximum(apart, 0.0, out=apart)
 
 
 def attended(validity: FloatArray, trust: FloatArray | float) -> FloatArray:

@@ -91,6 +91,11 @@ class Grid:
         """Which of the different β each model has, (m,)."""
         return np.searchsorted(self.decays, self.betas)
 
+    @cached_property
+    def kinds(self) -> IntArray:
+        """Which of all pairs of a decay and a place each model has, (m,)."""
+        return np.asarray(2 * self.which + self.places)
+
 
 @dataclass(frozen=True)
 class FollowedConcepts(Followed):
@@ -228,34 +233,46 @@ def follow_grid(seen: Seen, grid: Grid) -> FollowedConcepts:
     """Run learners of any rates and decays over a history."""
     t, which, rates = len(seen), grid.which, grid.rates[:, None]
     reach = unrolled(grid.decays, seen.learning_rate, t)
-    # How far each lesson moves the logits before each step where the rate is 1, (t, decays, places, t).
-    links = (reach[:, None, :-1] * seen.among.plain).transpose(2, 0, 1, 3)
+    # How far each lesson moves the logits before each step where the rate is 1, (decays, places, t, t).
+    links = reach[:, None, :-1] * seen.among.plain
     follow = _followed_by_difference if seen.k == 2 else _followed
-    logits, taught = follow(links[:, which, grid.places] * rates, seen.truth)
+    logits, taught = follow(links.reshape(2 * len(grid.decays), t, t), grid, seen.truth)
     left = left_before(t, *grid.decays)[which, -1]
     return FollowedConcepts(seen, grid, logits, taught, reach[which, -1] * rates, left)
 
 
-def _followed(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Logits and lessons (m, t, k) by lessons that reach each step through links (t, m, t)."""
-    logits, taught = np.zeros((2, links.shape[1], *truth.shape))
+def _followed(links: FloatArray, grid: Grid, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Logits and lessons (m, t, k) by lessons that reach each step through links (kinds, t, t) where the rate is 1."""
+    own = _of_models(links, grid)
+    logits, taught = np.zeros((2, len(own), *truth.shape))
     for step, label in enumerate(truth):
-        logits[:, step] = np.vecmat(links[step, :, :step], taught[:, :step])
+        logits[:, step] = np.vecmat(own[:, step, :step], taught[:, :step])
         np.subtract(label, softmax(logits[:, step]), out=taught[:, step])
     return logits, taught
 
 
-def _followed_by_difference(links: FloatArray, truth: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _followed_by_difference(
+    links: FloatArray, grid: Grid, truth: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """The same of two classes, whose lessons are opposite: the chance to be wrong, with the sign of the label."""
     signs = 2 * truth[:, 1] - 1
     # What was taught of a class lowers the log odds to be wrong in it, and raises those in the other.
-    links *= (-2 * signs[:, None] * signs)[:, None]
-    odds, wrong = np.zeros(links.shape[:2]), np.zeros((links.shape[1], len(truth)))
+    links *= -2 * signs[:, None] * signs
+    reaching = _of_models(links, grid).swapaxes(0, 1)
+    odds, wrong = np.zeros(reaching.shape[:2]), np.zeros((reaching.shape[1], len(truth)))
     # What is to come is 0 yet.
-    for reaching, own, chance in zip(links, odds, wrong.T, strict=True):
-        np.vecdot(reaching, wrong, out=own)
+    for reached, own, chance in zip(reaching, odds, wrong.T, strict=True):
+        np.vecdot(reached, wrong, out=own)
         expit(own, out=chance)
     return _opposite(odds.T * (-signs / 2)), _opposite(wrong * signs)
+
+
+def _of_models(links: FloatArray, grid: Grid) -> FloatArray:
+    """Links (kinds, t, t) as those of each model at its rate, (m, t, t)."""
+    # No kind is outside; to look at that takes longer than to take what is there.
+    own = np.take(links, grid.kinds, axis=0, mode="clip")
+    own *= grid.rates[:, None, None]
+    return own
 
 
 def _opposite(values: FloatArray) -> FloatArray:

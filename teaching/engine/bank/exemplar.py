@@ -27,6 +27,7 @@ from .base import (
     combined,
     described,
     looks,
+    runs,
 )
 from .beliefs import Beliefs, powered
 from .fading import left_before
@@ -73,14 +74,14 @@ class FollowedExemplars(Followed):
         return asked
 
     def now(self, models: IntArray, along: ByPlace) -> Now:
-        left = left_before(len(self.seen), *self.decays[models].tolist())[:, -1]
+        decays, widths = self.decays[models], self.widths[models]
+        weights = left_before(len(self.seen), *decays.tolist())[:, -1:] * self.seen.taught
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
         for place, own in by_place(self.places[models]):
-            weights = left[own, None] * self.seen.truth.T
             near = along[place]
             nearness = ((some, near[:, some]) for some in pieces(near.shape[1], len(near)))
-            votes[own] = voted(near.shape[1], nearness, self.widths[models[own]], weights)
-        return remembered(self.seen, votes, self.decays[models], self.backgrounds[models])
+            add_up(nearness, widths[own], weights[own], out=votes[own])
+        return remembered(self.seen, votes, decays, self.backgrounds[models])
 
 
 class Exemplar(Family):
@@ -105,32 +106,29 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
     return [powered(first, round(widest / width)) for width in WIDTHS]
 
 
-def voted(n: int, nearness: Nearness, widths: FloatArray, weights: FloatArray) -> FloatArray:
-    """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of widths (m,).
+def add_up(nearness: Nearness, widths: FloatArray, weights: FloatArray, out: FloatArray) -> None:
+    """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of ascending widths (m,).
 
-    Narrower similarities are powers of the widest, which take less time than exponentials.
+    Narrower similarities are powers of wider ones, which take less time than exponentials. `nearness` is used up.
     """
     m, k, t = weights.shape
-    votes = np.empty((m, k, n))
-    groups = []
-    for width in {*widths.tolist()}:
-        own = np.flatnonzero(widths == width)
-        groups.append((own, round(widths.max() / width), weights[own].reshape(own.size * k, t)))
+    rows, votes = weights.reshape(m * k, t), out.reshape(m * k, -1)
+    falling = [(width, slice(k * own.start, k * own.stop)) for width, own in runs(widths)[::-1]]
     for some, near in nearness:
         # Where rounding makes a distance negative, it is none.
-        similar = np.minimum(near, 0.0)
-        np.exp(similar, out=similar)
-        for own, times, rows in groups:
-            found = rows @ powered(similar, times)
-            votes[own, :, some] = found.reshape(own.size, k, -1)
-    return votes
+        similar, reached = np.exp(np.minimum(near, 0.0, out=near), out=near), widths[-1]
+        for width, own in falling:
+            similar, reached = powered(similar, round(reached / width)), width
+            np.matmul(rows[own], similar, out=votes[own, some])
 
 
 def remembered(seen: Seen, votes: FloatArray, decays: FloatArray, backgrounds: FloatArray) -> Now:
     """What learners believe and gain by votes (m, k, n), to which the background is added in place."""
-    votes += backgrounds[:, None, None] / seen.k
-    gains = neighbour_gains(seen, votes, decays, backgrounds)
-    return Now(Beliefs.of_votes(votes), gains)
+    spoken = backgrounds[:, None, None] / seen.k
+    left = votes * decays[:, None, None]
+    left += spoken
+    votes += spoken
+    return Now(Beliefs.of_votes(votes), neighbour_gains(seen, left))
 
 
 def with_background(votes: FloatArray, k: int) -> FloatArray:
@@ -140,18 +138,14 @@ def with_background(votes: FloatArray, k: int) -> FloatArray:
     return logits.reshape(math.prod(logits.shape[:-2]), *votes.shape[-2:])
 
 
-def neighbour_gains(
-    seen: Seen, votes: FloatArray, decays: FloatArray, backgrounds: FloatArray
-) -> FloatArray:
-    """By how much a new memory raises the agreement with the labels of the pool, (m, n), from votes (m, k, n).
+def neighbour_gains(seen: Seen, left: FloatArray) -> FloatArray:
+    """By how much a new memory raises the agreement with the labels of the pool, (m, n).
 
-    At j a memory of class c and similarity s turns the logit log v_c into log(v_c + s). The rise is taken along its
-    chord from s = 0 to 1, so that it is s times that of a memory of j itself; the similarities are those of the
-    pool's graph, and 1 to itself.
+    `left` (m, k, n) is what speaks for each class once all memories have faded by a step, and is used up. At j a memory
+    of class c and similarity s turns the logit log v_c into log(v_c + s). The rise is taken along its chord from s = 0
+    to 1, so that it is s times that of a memory of j itself; the similarities are those of the pool's graph, and 1 to
+    itself.
     """
-    kept = decays[:, None, None]
-    left = votes * kept
-    left += (1 - kept) * backgrounds[:, None, None] / seen.k
     logits = np.log(left)
     left += 1
     rises = np.log(left, out=left)
@@ -169,8 +163,8 @@ def _reached(seen: Seen, logits: FloatArray, rises: FloatArray) -> tuple[FloatAr
     m, k, n = rises.shape
     values = np.empty((m, 3, k, n))
     np.multiply(seen.spaces.truth, rises, out=values[:, 0])
-    np.multiply(logits, 2 * rises, out=values[:, 1])
-    np.multiply(rises, (1 - 1 / k) * rises, out=values[:, 2])
+    np.multiply(logits, rises, out=values[:, 1])
+    np.multiply(rises, rises, out=values[:, 2])
     flat, links = values.reshape(m, -1), seen.pool.memory_links
     added = np.empty((m, 2 * n))
     if m < FEW:

@@ -7,11 +7,10 @@ assumed at first after each answer (the fixed share of Herbster and Warmuth), so
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -89,7 +88,13 @@ class Layout:
     def families(self) -> list[slice]:
         """The models of each family."""
         ends = self.ends.tolist()
-        return [slice(first, last) for first, last in zip([0, *ends], ends, strict=False)]
+        return [slice(first, last) for first, last in pairwise([0, *ends])]
+
+    @cached_property
+    def members(self) -> list[slice]:
+        """The members of each family."""
+        ends = np.searchsorted(self.owners, self.ends).tolist()
+        return [slice(first, last) for first, last in pairwise([0, *ends])]
 
     @cached_property
     def starts(self) -> IntArray:
@@ -147,7 +152,7 @@ class Mixture:
         layout = Layout.of_members(members)
         shares = np.concatenate([member.followed.first_shares for member in members])
         first = layout.weights * shares[layout.owners]
-        logits = np.concatenate([member.followed.logits for member in members])
+        logits = [member.followed.logits for member in members]
         return cls(seen, members, weighed(first / first.sum(), likelihoods(seen, logits, layout)))
 
     @cached_property
@@ -157,12 +162,12 @@ class Mixture:
     @cached_property
     def parts(self) -> list[FloatArray]:
         """The weights of each family, (m, s, t+1)."""
-        found, first = [], 0
-        for member in self.members:
-            last = first + math.prod(member.shape)
-            found.append(self.weights[first:last].reshape(*member.shape, -1))
-            first = last
-        return found
+        own = zip(self.members, self.layout.members, strict=True)
+        return [self.weights[some].reshape(*member.shape, -1) for member, some in own]
+
+    def now(self, place: int) -> FloatArray:
+        """The weights of a family now, (m, s)."""
+        return self.weights[self.layout.members[place], -1].reshape(self.members[place].shape)
 
     def expected(self) -> FloatArray:
         """P of all classes before each answer, (t, k)."""
@@ -219,20 +224,21 @@ def likeliest(totals: Sequence[FloatArray], most: int = MOST_MODELS) -> list[Int
     ]
 
 
-def likelihoods(seen: Seen, logits: FloatArray, layout: Layout) -> FloatArray:
-    """The chance of each answer by every member, (t, M), from the logits of all models (m, t, k)."""
+def likelihoods(seen: Seen, logits: Sequence[FloatArray], layout: Layout) -> FloatArray:
+    """The chance of each answer by every member, (t, M), from the logits of the models of each family, (m, t, k)."""
     steps, answers, k = np.arange(len(seen)), seen.answers, seen.k
     others = (answers + np.arange(1, k)[:, None]) % k
     # P(said) = 1/(1 + Σ_c exp(z_c − z_said)): where exp is infinite, nothing but a guess explains the answer.
-    now = logits.transpose(1, 2, 0)
+    now = np.concatenate([*logits, seen.leaning[None, :-1]]).transpose(1, 2, 0)
     short = now[steps, others] - now[steps, answers]
-    leaning = seen.leaning[steps, others] - seen.leaning[steps, answers]
-    ratios = short[:, :, layout.models]
+    # No model or row is outside; to look at that takes longer than to take what is there.
+    ratios = np.take(short, layout.models, axis=2, mode="clip")
     ratios *= layout.firmness
-    ratios += leaning[:, :, None] * layout.leans
+    ratios += short[:, :, -1:] * layout.leans
     with np.errstate(over="ignore"):
-        said = 1 / (1 + np.exp(ratios, out=ratios).sum(axis=0))
-    # No row is outside; to look at that takes longer than to take what is there.
+        said = np.exp(ratios, out=ratios).sum(axis=0)
+    said += 1
+    np.divide(1.0, said, out=said)
     chances = np.take(said, layout.rows, axis=1, mode="clip")
     chances *= 1 - layout.guesses
     chances += layout.guesses / k

@@ -76,9 +76,8 @@ class _Part:
     @classmethod
     def of(cls, mixture: Mixture, place: int, models: IntArray, along: ByPlace) -> _Part:
         """Some models stand for all of their family."""
-        member, everyone = mixture.members[place], mixture.parts[place][:, :, -1]
-        weights = everyone[models]
-        weights = weights * (mixture.held[place] / weights.sum())
+        member, weights = mixture.members[place], mixture.now(place)[models]
+        weights *= mixture.held[place] / weights.sum()
         return cls(member, weights, member.followed.now(models, along))
 
     @property
@@ -152,10 +151,14 @@ def _shares(parts: Sequence[_Part]) -> FloatArray:
 
 def _chances(seen: Seen, parts: Sequence[_Part]) -> FloatArray:
     """P at each firmness without guesses, the same for all parts, (f, m, k, n); of two classes that of class 1."""
-    models = [len(part.weights) for part in parts]
-    leaning = np.repeat([part.member.family.leans for part in parts], models)
-    odds = np.empty((leaning.size, *((seen.pool.n,) if seen.k == 2 else (seen.k, seen.pool.n))))
-    for part, last in zip(parts, np.cumsum(models).tolist(), strict=True):
-        odds[last - len(part.weights) : last] = part.now.beliefs.odds
-    beliefs = Beliefs(odds, seen.k)
-    return beliefs.answers(parts[0].member.styles.firmness, np.outer(leaning, seen.leaning[-1]))
+    models = sum(len(part.weights) for part in parts)
+    odds = np.empty((models, *((seen.pool.n,) if seen.k == 2 else (seen.k, seen.pool.n))))
+    leaning = np.zeros((models, seen.k))
+    first = 0
+    for part in parts:
+        own = slice(first, first + len(part.weights))
+        odds[own] = part.now.beliefs.odds
+        if part.member.family.leans:
+            leaning[own] = seen.leaning[-1]
+        first = own.stop
+    return Beliefs(odds, seen.k).answers(parts[0].member.styles.firmness, leaning)

@@ -36,6 +36,7 @@ from .fading import left_before
 LEAST_STEPS = (0.0, 0.1, 0.3)
 # How much a squared distance counts, where examples have the mean square 1.
 SHARPNESS = (1.0, 4.0, 16.0)
+SHARPER = np.array(SHARPNESS)[:, None, None]
 GRID = combined([GIVEN, RELEVANT], range(len(LEAST_STEPS)), SHARPNESS)
 
 
@@ -77,73 +78,76 @@ class FollowedPrototypes(Followed):
         its squares. All of these are moments of the pool: exact for steps of any length. Models that differ in s alone
         share them.
         """
-        n, k = self.seen.pool.n, self.seen.k
-        logits, gains = np.empty((models.size, k, n)), np.empty((models.size, n))
+        n, k, truth = self.seen.pool.n, self.seen.k, self.seen.spaces.truth
+        odds = np.empty((models.size, n) if k == 2 else (models.size, k, n))
+        gains = np.empty((models.size, n))
         for place, own in by_place(self.places[models]):
             which, of = shared(self.which[models[own]])
             s = self.sharpness[models[own]]
-            near = self._nearness(place, which, along[place].reshape(2, which.size, k, n))
-            products, squares = self._added(place, which, near)
-            now = Agreement.of(near.near, self.seen.spaces.truth).of_models(of).scaled(s)
-            np.multiply(s[:, None, None], near.near[of], out=logits[own])
+            plain, turned = along[place].reshape(2, which.size, k, n)
+            # From the centre, in units of the spread: ‖μ‖², and 2xᵀμ − ‖μ‖².
+            lengths = np.vecdot(plain[:, :, self.seen.examples], self.coefficients[which])
+            beliefs, now = _believed(2 * plain - lengths[:, :, None], of, s, truth)
+            odds[own] = beliefs.odds
+            by_class = np.stack([lengths, *self._of_classes(place, which, turned)])
+            products, squares = self._added(place, by_class, plain, turned)
             gains[own] = now.rises(s[:, None] * products[of], (s**2)[:, None] * squares[of])
-        return Now(Beliefs.of_logits(logits), gains)
+        return Now(Beliefs(odds, k), gains)
 
-    def _added(self, place: int, which: IntArray, near: _Nearness) -> tuple[FloatArray, FloatArray]:
-        """What showing each example adds to the products and squares of the agreements where s is 1, (g', n) each."""
-        seen, labels = self.seen, self.seen.pool.labels
-        a = at_labels(self.steps[which], labels)
-        pulls = seen.spaces.centred_pulls[place]
-        # (x − μ)ᵀ mean_j t_jx_j, of the class of x.
-        shifts = np.vecdot(self.coefficients[which], pulls[:, seen.examples])
-        pulled = own_class(pulls, labels) - at_labels(shifts, labels)
-        means = at_labels(seen.spaces.truth.mean(axis=1), labels)
-        moved = 2 * near.beyond + a * near.apart
-        lengths = at_labels(near.lengths.mean(axis=1, keepdims=True) - near.lengths, labels)
-        bend = 4 * near.squares + a * near.apart * (4 * near.beyond + a * near.apart)
-        squares = 2 * a * (4 * near.turned - lengths * moved)
-        squares += (1 - 1 / seen.k) * a**2 * bend
-        return a * (2 * pulled - means * moved), squares
+    def _added(
+        self, place: int, by_class: FloatArray, plain: FloatArray, turned: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """What showing each example adds to the products and squares of the agreements where s is 1, (g', n) each.
 
-    def _nearness(self, place: int, which: IntArray, along: FloatArray) -> _Nearness:
-        """From the products of all examples with the prototypes, plain and turned, (2, g', k, n)."""
-        seen, labels, space = self.seen, self.seen.pool.labels, self.seen.spaces.both[place]
-        # From the centre, in units of the spread: xᵀμ and xᵀCμ, then μᵀμ and μᵀCμ'.
-        shown, coefficients = seen.examples, self.coefficients[which]
-        plain, across = along
-        lengths = np.vecdot(plain[:, :, shown], coefficients)
-        among = across[:, :, shown] @ coefficients.swapaxes(1, 2)
+        From ‖μ‖² of the prototypes with what `_of_classes` says, (4, g', k), and xᵀμ and xᵀCμ of all x, (g', k, n).
+        As all points are from the centre, D_j = a(2(x − μ)ᵀx_j − m) with m = 2(x − μ)ᵀμ + a‖x − μ‖² has the mean −a·m
+        and the mean square a²(4(x − μ)ᵀC(x − μ) + m²), C the mean of x_jx_jᵀ.
+        """
+        spaces, labels = self.seen.spaces, self.seen.pool.labels
+        space, lengths = spaces.both[place], by_class[0].mean(axis=1, keepdims=True)
+        length, a, shift, level = at_labels(by_class, labels)
+        inner, across = own_class(plain, labels) - length, own_class(turned, labels)
+        m = np.maximum(space.squared_lengths - length - 2 * inner, 0.0)
+        m *= a
+        m += 2 * inner
+        products = 2 * (spaces.own_pulls[place] - shift)
+        products -= spaces.own_means * m
+        squares = 4 * space.centred_squared_products - 8 * across
+        squares += m**2
+        squares *= (1 - 1 / self.seen.k) * a
+        squares += 8 * (across - turned.mean(axis=1))
+        squares += 2 * (length - lengths) * m
+        squares += level
+        return np.multiply(a, products, out=products), np.multiply(a, squares, out=squares)
+
+    def _of_classes(
+        self, place: int, which: IntArray, turned: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of the prototypes, (g', k) each: the next steps a, μᵀ mean_j t_jx_j, and what of the squares is the same for all x.
+
+        The squares are those that are added by a step, in units of a.
+        """
+        shown, coefficients, a = self.seen.examples, self.coefficients[which], self.steps[which]
+        shift = np.vecdot(coefficients, self.seen.spaces.centred_pulls[place][:, shown])
+        # μᵀCμ' of all pairs.
+        among = turned[:, :, shown] @ coefficients.swapaxes(1, 2)
         selves = np.diagonal(among, axis1=1, axis2=2)
-        own_lengths, own = at_labels(lengths, labels), own_class(across, labels)
-        inner = own_class(plain, labels)
-        beyond = inner - own_lengths
-        return _Nearness(
-            near=2 * plain - lengths[:, :, None],
-            lengths=lengths,
-            beyond=beyond,
-            apart=np.maximum(space.squared_lengths - 2 * inner + own_lengths, 0.0),
-            turned=own - across.mean(axis=1) - at_labels(selves - among.mean(axis=2), labels),
-            squares=space.centred_squared_products
-            - 2 * own
-            + at_labels(selves, labels)
-            + beyond**2,
-        )
+        level = 4 * (1 - 1 / self.seen.k) * a * selves - 8 * (selves - among.mean(axis=2))
+        return a, shift, level
 
 
-@dataclass(frozen=True)
-class _Nearness:
-    """Of g' least steps, every example x and the prototype μ of its class, from the centre of the pool, (g', n) each.
-
-    beyond: (x − μ)ᵀμ; apart: ‖x − μ‖²; turned: (x − μ)ᵀC(μ − mean of all prototypes), C the mean of x_jx_jᵀ; squares:
-    the mean of ((x − μ)ᵀ(x_j − μ))². `lengths` (g', k) are the ‖μ‖², and `near` (g', k, n) the logits where s is 1.
-    """
-
-    near: FloatArray
-    lengths: FloatArray
-    beyond: FloatArray
-    apart: FloatArray
-    turned: FloatArray
-    squares: FloatArray
+def _believed(
+    near: FloatArray, of: IntArray, s: FloatArray, truth: FloatArray
+) -> tuple[Beliefs, Agreement]:
+    """Of models with sharpness s (m,) that have the `of`-th of logits (g', k, n) where s is 1."""
+    if near.shape[1] == 2:
+        apart = near[:, 0] - near[:, 1]
+        found = Agreement.of_differences(-apart, truth)
+        beliefs = Beliefs.of_differences(s[:, None] * apart[of])
+    else:
+        found = Agreement.of(near, truth)
+        beliefs = Beliefs.of_logits(s[:, None, None] * near[of])
+    return beliefs, found.of_models(of).scaled(s)
 
 
 class Prototype(Family):
@@ -154,14 +158,8 @@ class Prototype(Family):
     weight: ClassVar[float] = 2.0
 
     def follow(self, seen: Seen) -> FollowedPrototypes:
-        coefficients, steps = moved(seen)
-        among = seen.among.centred
-        before = coefficients[:, :-1]
-        # The products of each prototype with everything that was shown, (2, g, t, k, t).
-        flat = before.reshape(-1, len(seen)) if len(seen) else before[0, :, 0]
-        along = (flat @ among).reshape(len(among), *before.shape)
-        near = 2 * np.einsum("pgsks->pgsk", along) - np.vecdot(along, before)
-        logits = near[:, :, None] * np.array(SHARPNESS)[:, None, None]
+        coefficients, moves, steps = moved(seen)
+        logits = nearness(seen, coefficients[:, :-1], moves)[:, :, None] * SHARPER
         places, which, sharpness = GRID
         return FollowedPrototypes(
             seen=seen,
@@ -174,8 +172,25 @@ class Prototype(Family):
         )
 
 
-def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
-    """Coefficients of the prototypes before each step and now, (g, t+1, k, t), and their next steps (g, k)."""
+def nearness(seen: Seen, coefficients: FloatArray, moves: FloatArray) -> FloatArray:
+    """2μᵀx − ‖μ‖² of each prototype and what is shown next, from coefficients (g, t, k, t) and moves; (2, g, t, k).
+
+    Where μ moves by a of the way to x, ‖μ‖² becomes (1 − a)²‖μ‖² + 2a(1 − a)μᵀx + a²‖x‖². What a lesson adds is left
+    of it like the square of its coefficient, so that nothing of t³ products has to be worked out.
+    """
+    among = seen.among.centred
+    along = np.vecdot(among[:, None, :, None], coefficients)
+    own = np.vecdot(along, seen.truth)
+    squares = np.diagonal(among, axis1=1, axis2=2)[:, None]
+    added = (2 / moves - 2) * own + squares
+    return np.asarray(2 * along - np.vecdot(coefficients**2, added[:, :, None, None]))
+
+
+def moved(seen: Seen) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coefficients of the prototypes before each step and now, (g, t+1, k, t).
+
+    Also by how much of the way each lesson moved its prototype, (g, t), and how much the next ones will, (g, k).
+    """
     least = np.array(LEAST_STEPS)[:, None]
     counts = np.full((len(seen) + 1, seen.k), 2.0)
     counts[1:] += np.cumsum(seen.truth, axis=0)
@@ -188,4 +203,4 @@ def moved(seen: Seen) -> tuple[FloatArray, FloatArray]:
     lasting *= steps[:, None]
     # Nothing of what is to come.
     coefficients = left_before(len(seen), 1.0) * lasting
-    return coefficients[:, :, None] * seen.truth.T, np.maximum(1 / counts[-1], least)
+    return coefficients[:, :, None] * seen.taught, steps, np.maximum(1 / counts[-1], least)

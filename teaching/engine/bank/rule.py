@@ -14,7 +14,18 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from .agreement import Agreement
 from .along import ByPlace
-from .base import GUESSERS, Family, Followed, Now, Seen, Style, combined, described, own_class
+from .base import (
+    GUESSERS,
+    Family,
+    Followed,
+    Now,
+    Seen,
+    Style,
+    class_sums,
+    combined,
+    described,
+    own_class,
+)
 from .beliefs import Beliefs, to_power
 from .single import attention
 
@@ -126,9 +137,10 @@ class Rule(Family):
     def follow(self, seen: Seen) -> FollowedRules:
         firmness, which, trusts = GRID
         moves = np.array(MOVES)[which]
-        spoken = np.stack([firm(seen.single.chances, one) for one in FIRMNESS], axis=1)
         # Of each step and firmness, (t, f, s, k).
-        spoken = np.ascontiguousarray(spoken.transpose(2, 1, 0, 3))
+        spoken = np.empty((len(seen), len(FIRMNESS), seen.single.count, seen.k))
+        for own, one in zip(spoken.transpose(1, 2, 0, 3), FIRMNESS, strict=True):
+            own[:] = firm(seen.single.chances, one)
         said = spoken[np.arange(len(seen)), :, :, seen.answers]
         takes = attention(seen.single.validity[:, None], np.array(TRUSTS)[:, None])
         takes = takes[:, np.arange(trusts.size) % len(TRUSTS)]
@@ -164,7 +176,9 @@ def held_before(said: FloatArray, move: FloatArray, takes: FloatArray) -> FloatA
 
 def firm(chances: FloatArray, firmness: float) -> FloatArray:
     """Chances (…, k) that are so many times firmer."""
+    if firmness == 1:
+        return chances
     powers = np.empty(chances.shape)
     to_power(chances, firmness, out=powers)
-    powers /= powers.sum(axis=-1, keepdims=True)
+    powers /= class_sums(powers)
     return powers

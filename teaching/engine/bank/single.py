@@ -56,7 +56,7 @@ class SingleFeatures:
         similar *= left
         votes = similar.reshape(self.count * t, t) @ one_hot(self.labels, self.k)
         votes += BACKGROUND / self.k
-        votes /= votes.sum(axis=1, keepdims=True)
+        votes /= votes @ np.ones((self.k, 1))
         return votes.reshape(self.count, t, self.k)
 
     def votes(self, features: IntArray) -> FloatArray:

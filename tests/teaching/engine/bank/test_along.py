@@ -49,5 +49,5 @@ def test_a_memory_reaches_its_neighbours_by_the_values_of_its_own_class(k):
     for x, label in enumerate(pool.labels):
         first, second, third = values[:, label]
         once = similar[x] @ first / pool.n
-        both = (similar[x] @ second + similar[x] ** 2 @ third) / pool.n
+        both = (2 * similar[x] @ second + (1 - 1 / k) * similar[x] ** 2 @ third) / pool.n
         np.testing.assert_allclose(found[:, x], [once, both], atol=1e-12)

@@ -11,7 +11,7 @@ from teaching.engine.bank.accuracy import RunningAccuracy
 from teaching.engine.bank.base import Among
 from teaching.engine.bank.mixture import CHANGE, Mixture, likeliest, weighed
 from teaching.engine.bank.outlook import Outlook
-from teaching.engine.spaces import MOST_FEATURES, Space
+from teaching.engine.spaces import MOST_FEATURES
 
 from . import oracle
 from .builders import chances, class_history, class_pool, logits_of, made, now_of, seen_by
@@ -145,9 +145,11 @@ def test_a_pool_whose_classes_nothing_tells_apart_is_answered():
 
 def test_distances_are_in_units_of_the_mean_over_all_pairs():
     points = np.random.default_rng(0).normal(3, 2, (30, 4))
-    squared = ((points[:, None] - points) ** 2).sum(axis=-1)
-    among = Among((Space(points), Space(points)), np.arange(30), (points, points))
-    for distances in among.distances:
+    spaces = Pool(points, np.arange(30) % 3).spaces
+    both = spaces.given.points, spaces.relevant.points
+    among = Among(spaces, np.arange(30), both)
+    for own, distances in zip(both, among.distances, strict=True):
+        squared = ((own[:, None] - own) ** 2).sum(axis=-1)
         np.testing.assert_allclose(distances, squared / squared.mean(), atol=1e-12)
 
 
