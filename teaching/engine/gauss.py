@@ -18,10 +18,10 @@ from scipy.special import comb
 from .arrays import FloatArray, IntArray, pieces
 
 # Points are this far from the centre of their block or cell at most. By Cramér's bound |c_j s^j| ≤ 1.09·(√2·s)^j/√j!,
-# so this many terms leave 1e-13 of a source where Gaussians exp(−(x − y)²/w²) are as wide as w = 0.6.
+# so this many terms leave 3e-13 of a source where Gaussians exp(−(x − y)²/w²) are as wide as w = 0.6.
 BLOCK_REACH, BLOCK_TERMS = 0.18, 16
-CELLS = 16
-REACH, TERMS = BLOCK_REACH / CELLS, 7
+CELLS = 32
+REACH, TERMS = BLOCK_REACH / CELLS, 6
 # How far the centre of each cell is beyond that of its block.
 OFFSETS = REACH * (2 * np.arange(CELLS) + 1) - BLOCK_REACH
 SCALES = [1.0, 1.0]
@@ -33,30 +33,25 @@ for term in range(2, BLOCK_TERMS):
 class Lines:
     """n points on each of s lines, in cells.
 
-    `centres` (G,) are those of the blocks that hold any point, and `counts` (G, CELLS) say how many each cell holds;
-    one line after the other, those of line l from `starts[l]` on. Each line has its points in ascending order, so that
-    those of a cell are side by side: `beyond` (s, n) says how far beyond the centre of its cell each is, `places`
-    (s, n) where each point of the line went.
+    `centres` (G,) are those of the blocks that hold any point, one line after the other, those of line l from
+    `starts[l]` on. `cells` (s, n) says in which of the cells of its line each point lies, and `beyond` (s, n) how far
+    beyond the centre of that cell.
     """
 
     centres: FloatArray
-    counts: IntArray
     starts: IntArray
+    cells: IntArray
     beyond: FloatArray
-    places: IntArray
 
     @classmethod
     def of(cls, points: FloatArray) -> Lines:
         """From points (s, n)."""
-        order = np.argsort(points, axis=1, kind="stable")
-        found = [_in_cells(one) for one in np.take_along_axis(points, order, axis=1)]
-        centres, counts, beyond = zip(*found, strict=True)
+        centres, cells, beyond = zip(*(_in_cells(one) for one in points), strict=True)
         return cls(
             centres=np.concatenate(centres),
-            counts=np.concatenate(counts),
             starts=np.cumsum([0, *(own.size for own in centres)]),
+            cells=np.stack(cells),
             beyond=np.stack(beyond),
-            places=np.argsort(order, axis=1),
         )
 
     def sums(
@@ -72,30 +67,22 @@ class Lines:
         blocks = np.arange(ends[-1]) + np.repeat(self.starts[lines] - ends + sizes, sizes)
         apart = self.centres[blocks] - np.repeat(sources.T, sizes, axis=1)
         series = _of_cells(weights @ _series(apart / width), width)
-        counts, found = self.counts[blocks], np.empty((k, lines.size, n))
+        firsts, found = CELLS * (ends - sizes)[:, None], np.empty((k, lines.size, n))
         for some in pieces(lines.size, n * k):
-            own = slice(ends[some.start] - sizes[some.start], ends[some.stop - 1])
-            found[:, some] = self._evaluated(lines[some], series[:, :, own], counts[own])
+            cells = self.cells[lines[some]]
+            cells += firsts[some]
+            found[:, some] = _at_points(series, cells, self.beyond[lines[some]])
         return found
 
-    def _evaluated(self, lines: IntArray, series: FloatArray, counts: IntArray) -> FloatArray:
-        """The series (TERMS, k, G, CELLS) of some lines at their points, (k, len(lines), n)."""
-        beyond = self.beyond[lines]
-        sums = _at_points(series.reshape(*series.shape[:2], -1), counts.ravel(), beyond.ravel())
-        places = self.places[lines] + beyond.shape[1] * np.arange(lines.size)[:, None]
-        # No place is outside; to look at that takes longer than to take what is there.
-        return np.asarray(np.take(sums, places, axis=1, mode="clip"))
 
-
-def _in_cells(rising: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Of points (n,) in ascending order the blocks, the counts of their cells, and how far beyond a cell each is."""
-    numbers, block = np.unique(np.rint(rising / (2 * BLOCK_REACH)), return_inverse=True)
+def _in_cells(points: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    """The centres of the blocks of points (n,), and the cell of each point and how far it is beyond, (n,) each."""
+    numbers, block = np.unique(np.rint(points / (2 * BLOCK_REACH)), return_inverse=True)
     centres = 2 * BLOCK_REACH * numbers
-    beyond = rising - centres[block]
+    beyond = points - centres[block]
     # Rounding may leave a point at the end of a block outside.
     cell = np.clip(np.floor((beyond + BLOCK_REACH) / (2 * REACH)), 0, CELLS - 1).astype(np.intp)
-    counts = np.bincount(block * CELLS + cell, minlength=centres.size * CELLS)
-    return centres, counts.reshape(-1, CELLS), beyond - OFFSETS[cell]
+    return centres, CELLS * block + cell, beyond - OFFSETS[cell]
 
 
 def _series(apart: FloatArray) -> FloatArray:
@@ -111,10 +98,10 @@ def _series(apart: FloatArray) -> FloatArray:
 
 
 def _of_cells(series: FloatArray, width: float) -> FloatArray:
-    """From multiples of the series (BLOCK_TERMS, k, G) of blocks those of their cells, (TERMS, k, G, CELLS)."""
+    """From multiples of the series (BLOCK_TERMS, k, G) of blocks those of their cells, (TERMS, k, G·CELLS)."""
     terms, k, blocks = series.shape
     rows = series.reshape(terms, k * blocks).T
-    return np.asarray(rows @ _moved(width)).reshape(TERMS, k, blocks, CELLS)
+    return np.asarray(rows @ _moved(width)).reshape(TERMS, k, blocks * CELLS)
 
 
 @lru_cache
@@ -126,11 +113,12 @@ def _moved(width: float) -> FloatArray:
     return np.asarray(moves / (np.array(SCALES)[:, None] * width**of_block))
 
 
-def _at_points(coefficients: FloatArray, counts: IntArray, beyond: FloatArray) -> FloatArray:
-    """The series (TERMS, k, G) of cells at so many points each, so far beyond the centres, (k, len(beyond))."""
-    *lower, highest = coefficients
-    total = np.repeat(highest, counts, axis=1)
+def _at_points(series: FloatArray, cells: IntArray, beyond: FloatArray) -> FloatArray:
+    """The series (TERMS, k, C) of cells at points that lie in some of them, so far beyond the centres, (k, …)."""
+    *lower, highest = series
+    # No cell is outside; to look at that takes longer than to take what is there.
+    total = np.take(highest, cells, axis=1, mode="clip")
     for one in reversed(lower):
         total *= beyond
-        total += np.repeat(one, counts, axis=1)
+        total += np.take(one, cells, axis=1, mode="clip")
     return total

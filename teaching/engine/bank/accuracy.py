@@ -42,7 +42,8 @@ class FollowedAccuracy(Followed):
         cls, seen: Seen, shares: FloatArray, slopes: FloatArray, **settings: FloatArray
     ) -> FollowedAccuracy:
         """From P(right) before each answer and now, (m, t+1), and what else distinguishes the models, (m,) each."""
-        logits = expected(seen, shares[:, :-1], slopes, seen.examples)
+        odds = logit(shares[:, :-1]) + slopes[:, None] * seen.ease
+        logits = _among_classes(odds, seen.taught, seen.log_rivals, slopes)
         return cls(seen, shares[:, -1], slopes, logits.swapaxes(1, 2), settings)
 
     @property
@@ -50,13 +51,13 @@ class FollowedAccuracy(Followed):
         return described(**self.settings, slope=self.slopes)
 
     def now(self, models: IntArray, along: ByPlace) -> Now:
-        everything, slopes = slice(None), self.slopes[models]
-        shares = self.shares[models][:, None]
+        pool, spaces, slopes = self.seen.pool, self.seen.spaces, self.slopes[models]
+        odds = logit(self.shares[models][:, None]) + slopes[:, None] * spaces.ease
         if self.seen.k > 2:
-            return Now(Beliefs.of_logits(expected(self.seen, shares, slopes, everything)))
-        odds = logit(shares) + slopes[:, None] * self.seen.spaces.ease
+            logits = _among_classes(odds, pool.truth, spaces.log_rivals, slopes)
+            return Now(Beliefs.of_logits(logits))
         # Those of the right class: for class 0 where it is the label, and against it otherwise.
-        return Now(Beliefs.of_differences(odds * -self.seen.pool.label_contrasts[:, 0]))
+        return Now(Beliefs.of_differences(odds * -pool.label_contrasts[:, 0]))
 
 
 class RunningAccuracy(Family):
@@ -115,16 +116,14 @@ def running_shares(is_right: np.ndarray, decays: Iterable[float], k: int) -> Flo
     return np.asarray((right + GUESSES / k) / (all_left_before(t, *each) + GUESSES))
 
 
-def expected(
-    seen: Seen, shares: FloatArray, slopes: FloatArray, examples: IntArray | slice
+def _among_classes(
+    odds: FloatArray, truth: FloatArray, log_rivals: FloatArray, slopes: FloatArray
 ) -> FloatArray:
-    """The logits of all classes, (m, k, e), where an example of usual ease is right with `shares`.
+    """The logits of all classes, (m, k, e), from the log odds of the true one, (m, e), and the labels, (k, e).
 
-    The log odds of the true class, beside the logs of how probable each other is among the others.
+    They stand beside the logs of how probable each other class is among the others.
     """
-    spaces, k = seen.spaces, seen.k
-    odds = logit(shares) + slopes[:, None] * spaces.ease[examples]
-    others = spaces.log_rivals[:, examples]
+    others, k = log_rivals, len(truth)
     if k > 2:
         others = np.where((slopes > 0)[:, None, None], others, -math.log(k - 1))
-    return np.where(seen.pool.truth[:, examples] > 0, odds[:, None], others)
+    return np.where(truth > 0, odds[:, None], others)

@@ -57,6 +57,11 @@ class StyleArrays:
     shares: FloatArray
 
     @cached_property
+    def levels(self) -> tuple[float, ...]:
+        """The different firmness, as what styles can be told apart by."""
+        return tuple(self.firmness.tolist())
+
+    @cached_property
     def heeding(self) -> FloatArray:
         """1 − g, g(1 − g) and (1 − g)² of each style, (3, f, s), 0 at other firmness than its own."""
         kept, is_at = 1 - self.guesses, self.which == np.arange(self.firmness.size)[:, None]
@@ -113,6 +118,16 @@ class Seen:
     def said(self) -> FloatArray:
         """The answers, one-hot, shape (t, k)."""
         return one_hot(self.answers, self.k)
+
+    @cached_property
+    def ease(self) -> FloatArray:
+        """How easy the target finds what was shown, (t,)."""
+        return self.spaces.ease[self.examples]
+
+    @cached_property
+    def log_rivals(self) -> FloatArray:
+        """How probable it finds each class among the others, as logs, (k, t)."""
+        return self.spaces.log_rivals[:, self.examples]
 
     @cached_property
     def leaning(self) -> FloatArray:

@@ -67,9 +67,13 @@ def _by_example(values: FloatArray, k: int, others: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of one family in an outlook: what its models expect, each in every style with `weights` (m, s)."""
+    """The part of one family in an outlook: what its models expect, each in every style with `weights` (m, s).
+
+    `weight` is what they add up to.
+    """
 
     member: Member
+    weight: float
     weights: FloatArray
     now: Now
 
@@ -77,17 +81,9 @@ class _Part:
     def of(cls, mixture: Mixture, place: int, models: IntArray, along: ByPlace) -> _Part:
         """Some models stand for all of their family."""
         member, weights = mixture.members[place], mixture.now(place)[models]
-        weights *= mixture.held[place] / weights.sum()
-        return cls(member, weights, member.followed.now(models, along))
-
-    @property
-    def weight(self) -> float:
-        return float(self.weights.sum())
-
-    @property
-    def firmness(self) -> tuple[float, ...]:
-        """The different firmness of the styles."""
-        return tuple(self.member.styles.firmness.tolist())
+        held = float(mixture.held[place])
+        weights *= held / weights.sum()
+        return cls(member, held, weights, member.followed.now(models, along))
 
     @property
     def assumed(self) -> float:
@@ -96,7 +92,7 @@ class _Part:
     @property
     def counting(self) -> FloatArray:
         """How much the gains of each model count, (m,)."""
-        return np.asarray(self.assumed * (self.weights @ (1 - self.member.styles.guesses)))
+        return np.asarray(self.weights @ (self.assumed * (1 - self.member.styles.guesses)))
 
 
 def _parts(mixture: Mixture) -> list[_Part]:
@@ -137,8 +133,8 @@ def _guessed(parts: Sequence[_Part]) -> FloatArray:
 
 def _by_firmness(seen: Seen, parts: Sequence[_Part]) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Shares (3, f·m) and chances (f·m, …) of the models of all families with the same firmness, for each such."""
-    for firmness in dict.fromkeys(part.firmness for part in parts):
-        own = [part for part in parts if part.firmness == firmness]
+    for levels in dict.fromkeys(part.member.styles.levels for part in parts):
+        own = [part for part in parts if part.member.styles.levels == levels]
         shares = _shares(own)
         yield shares, _chances(seen, own).reshape(shares.shape[1], -1)
 

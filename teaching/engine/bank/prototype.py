@@ -123,7 +123,7 @@ class FollowedPrototypes(Followed):
     def _of_classes(
         self, place: int, which: IntArray, turned: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Of the prototypes, (g', k) each: the next steps a, μᵀ mean_j t_jx_j, and what of the squares is the same for all x.
+        """Of the prototypes, (g', k) each: the next steps a, μᵀ mean_j t_jx_j, and the part of squares without x.
 
         The squares are those that are added by a step, in units of a.
         """
