@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 from scipy.sparse import linalg as sparse_linalg
 
 from .arrays import FloatArray, sums_by
@@ -121,8 +121,15 @@ def _by_cholesky(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:
     system = pool.negated_affinity.copy()
     system.flat[:: pool.n + 1] = diagonal
     # The lower triangle is a quarter faster than the upper one in the LAPACK that SciPy has.
-    _, solved, failed = lapack.dposv(system.T, votes.T, lower=1, overwrite_a=1)
-    return _by_shared_inverse(pool, mass, votes) if failed else np.asarray(solved.T)
+    factor, failed = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        return _by_shared_inverse(pool, mass, votes)
+    if len(votes) == 1:
+        # One side alone takes half the time of what serves many.
+        half = blas.dtrsv(factor, votes[0], lower=1)
+        return np.asarray(blas.dtrsv(factor, half, lower=1, trans=1))[None]
+    solved, _ = lapack.dpotrs(factor, votes.T, lower=1)
+    return np.asarray(solved.T)
 
 
 def _by_shared_inverse(pool: Pool, mass: FloatArray, votes: FloatArray) -> FloatArray:

@@ -56,7 +56,7 @@ class Past:
                 f"probability or one for each class ({error})."
             ) from error
         if k == 2:
-            answers = np.where(answers == -1, 0, answers)
+            answers[answers == -1] = 0
         _refuse(_is_outside(examples, pool.n), f"shows an example outside 0 … {pool.n - 1}")
         _refuse(_is_outside(answers, k), f"has an answer that is no class 0 … {k - 1}")
         within = (probabilities >= 0) & (probabilities <= 1)
@@ -66,9 +66,8 @@ class Past:
         _refuse(off > ROUNDED, "has probabilities that do not add up to 1")
         # A later answer to the same example takes the place of an earlier one.
         newest = dict(zip(examples.tolist(), answers.tolist(), strict=True))
-        taught = sorted(newest)
-        last = _integers([newest[i] for i in taught])
-        return cls(examples, answers, probabilities, _integers(taught), last)
+        taught, last = np.array(sorted(newest.items()), dtype=np.intp).reshape(-1, 2).T
+        return cls(examples, answers, probabilities, taught, last)
 
     def __len__(self) -> int:
         return self.examples.size
