@@ -109,14 +109,15 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
 def add_up(nearness: Nearness, widths: FloatArray, weights: FloatArray, out: FloatArray) -> None:
     """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of ascending widths (m,).
 
-    Narrower similarities are powers of wider ones, which take less time than exponentials. `nearness` is used up.
+    Narrower similarities are powers of wider ones, which take less time than exponentials.
     """
     m, k, t = weights.shape
     rows, votes = weights.reshape(m * k, t), out.reshape(m * k, -1)
     falling = [(width, slice(k * own.start, k * own.stop)) for width, own in runs(widths)[::-1]]
     for some, near in nearness:
         # Where rounding makes a distance negative, it is none.
-        similar, reached = np.exp(np.minimum(near, 0.0, out=near), out=near), widths[-1]
+        similar, reached = np.minimum(near, 0.0), widths[-1]
+        np.exp(similar, out=similar)
         for width, own in falling:
             similar, reached = powered(similar, round(reached / width)), width
             np.matmul(rows[own], similar, out=votes[own, some])

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, pieces
 from ..classes import one_hot
 from ..spaces import Spaces
 from .fading import left_before
@@ -48,16 +48,18 @@ class SingleFeatures:
     def chances(self) -> FloatArray:
         """Of each class by each feature alone before each step, shape (s, t, k)."""
         t, values = self.examples.size, self.standard[self.examples].T
-        apart = values[:, :, None] - values[:, None, :]
-        apart *= apart
-        apart *= -0.5 / WIDTH
-        [left] = left_before(t, DECAY)[:, :-1]
-        similar = np.exp(apart, out=apart)
-        similar *= left
-        votes = similar.reshape(self.count * t, t) @ one_hot(self.labels, self.k)
+        [left], truth = left_before(t, DECAY)[:, :-1], one_hot(self.labels, self.k)
+        votes = np.empty((self.count, t, self.k))
+        for some in pieces(self.count, t * t):
+            similar = values[some, :, None] - values[some, None]
+            similar *= similar
+            similar *= -0.5 / WIDTH
+            np.exp(similar, out=similar)
+            similar *= left
+            np.matmul(similar, truth, out=votes[some])
         votes += BACKGROUND / self.k
         votes /= votes @ np.ones((self.k, 1))
-        return votes.reshape(self.count, t, self.k)
+        return votes
 
     def votes(self, features: IntArray) -> FloatArray:
         """What speaks for each class at every example after the last step, by some features, (len(features), k, n)."""
