@@ -42,7 +42,7 @@ WAYS_TO_COUNT = ("by formula", "by simulation")
 
 def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
     """Everything that the page shows of a forecast, the primary outcome first."""
-    results: dict[str, Rows] = forecast.results
+    results = by_teacher(study, forecast)
     expected = [expected_row(arm, rows, study) for arm, rows in results.items()]
     return {
         "expected": Table("Expected results by teacher", expected_columns(study), expected),
@@ -53,6 +53,13 @@ def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, 
         "assumptions": ASSUMPTIONS,
         "rate": simulated_rate(study, forecast),
     }
+
+
+def by_teacher(study: Study, forecast: Rehearsal) -> dict[str, Rows]:
+    """The results in the order of the study's teachers: Postgres keeps the names of an object in its own order."""
+    places = {arm: place for place, arm in enumerate(study.arm_names)}
+    found: dict[str, Rows] = forecast.results
+    return {arm: found[arm] for arm in sorted(found, key=lambda arm: places.get(arm, len(places)))}
 
 
 def simulated_rate(study: Study, forecast: Rehearsal) -> str:
