@@ -28,7 +28,6 @@ class Journal:
     def __init__(self, database: Path) -> None:
         self.file = Path(f"{database}-wal")
         self.thread = threading.get_ident()
-        connection_created.connect(self.leave_waiting_to_replies)
 
     def leave_waiting_to_replies(self, connection: Any, **_options: Any) -> None:
         """Connections of other threads, and one that keeps no such journal, wait at every commit as before."""
@@ -46,7 +45,8 @@ class Journal:
         with suppress(FileNotFoundError):
             file = os.open(self.file, os.O_RDONLY)
             try:
-                os.fdatasync(file)
+                # Not every system can leave out what a journal does not need, such as the time of the change.
+                getattr(os, "fdatasync", os.fsync)(file)
             finally:
                 os.close(file)
 
@@ -63,6 +63,11 @@ class Journal:
 
 
 def journal() -> Journal | None:
-    """None where there is none to bring to the disk: Postgres does that at every commit, for all who commit at once."""
+    """The one that the replies of this thread wait for from now on. None where there is none to bring to the disk:
+    Postgres does that at every commit, for all who commit at once."""
     database = settings.DATABASES["default"]
-    return Journal(database["NAME"]) if "sqlite3" in database["ENGINE"] else None
+    if "sqlite3" not in database["ENGINE"]:
+        return None
+    found = Journal(database["NAME"])
+    connection_created.connect(found.leave_waiting_to_replies)
+    return found
