@@ -233,7 +233,8 @@ def running_site(
                 site.close()
                 # At once: nobody is being served now.
                 server.send_signal(signal.SIGQUIT)
-                server.wait(30)
+                # gunicorn itself waits for 30 seconds before it kills a process that does not end.
+                server.wait(60)
 
 
 def wait_until_ready(site: Site, server: subprocess.Popen[bytes], log: Any) -> None:

@@ -32,7 +32,8 @@ def serving(**options: int) -> Iterator[int]:
         yield port
     finally:
         server.send_signal(signal.SIGQUIT)
-        server.wait(30)
+        # gunicorn itself waits for 30 seconds before it kills a process that does not end.
+        server.wait(60)
 
 
 def started(**options: int) -> tuple[subprocess.Popen[bytes], int]:
