@@ -115,7 +115,7 @@ class Killer:
             self.messenger.communicate()
         for server in self.started:
             server.send_signal(signal.SIGQUIT)
-            server.wait(30)
+            server.wait(60)
 
 
 def kill_at_once(*pids: int) -> None:

@@ -197,7 +197,7 @@ def running(command: Sequence[object], folder: Path) -> Iterator[subprocess.Pope
             yield process
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(60)
 
 
 def program(*names: str) -> str:

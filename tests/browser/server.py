@@ -46,7 +46,7 @@ class KillableServer:
     def kill(self) -> None:
         """As a power cut does: no process gets to say good-bye."""
         os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait(30)
+        self.process.wait(60)
 
 
 @contextmanager

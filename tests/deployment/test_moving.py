@@ -53,7 +53,7 @@ def test_sessions_under_way_go_on_in_postgres_with_the_same_links(postgres):
             finished = [journey.result() for journey in journeys]
         finally:
             server.send_signal(signal.SIGQUIT)
-            server.wait(30)
+            server.wait(60)
 
         assert len(under_way) >= JOURNEYS // 2
         workers = [worker for taken, _ in finished for worker in taken]

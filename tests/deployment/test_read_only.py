@@ -34,7 +34,7 @@ def bound_site(tmp_path) -> Iterator[Site]:
         finally:
             site.close()
             server.send_signal(signal.SIGQUIT)
-            server.wait(30)
+            server.wait(60)
 
 
 @contextmanager
