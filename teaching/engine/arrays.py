@@ -10,6 +10,8 @@ from scipy import sparse
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
+# Which examples of a pool: some, or those of a piece of it.
+Places: TypeAlias = IntArray | slice
 SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
 
 # So many numbers stay in the cache of a processor: what is done with them one after the other takes half the time.

@@ -55,13 +55,19 @@ class Lines:
         )
 
     def sums(
-        self, lines: IntArray, sources: FloatArray, weights: FloatArray, width: float
+        self,
+        lines: IntArray,
+        sources: FloatArray,
+        weights: FloatArray,
+        width: float,
+        at: slice = slice(None),
     ) -> FloatArray:
-        """Σ_r weight_r exp(−(x − source_r)²/width²) at every point of some lines, (k, len(lines), n).
+        """Σ_r weight_r exp(−(x − source_r)²/width²) at some points of some lines, (k, len(lines), e).
 
         Each line has sources of its own, (len(lines), t); the weights (k, t) are the same for all.
         """
-        n, k = self.beyond.shape[1], len(weights)
+        all_cells, all_beyond = self.cells[:, at], self.beyond[:, at]
+        n, k = all_beyond.shape[1], len(weights)
         sizes = self.starts[lines + 1] - self.starts[lines]
         ends = np.cumsum(sizes)
         blocks = np.arange(ends[-1]) + np.repeat(self.starts[lines] - ends + sizes, sizes)
@@ -69,9 +75,9 @@ class Lines:
         series = _of_cells(weights @ _series(apart / width), width)
         firsts, found = CELLS * (ends - sizes)[:, None], np.empty((k, lines.size, n))
         for some in pieces(lines.size, n * k):
-            cells = self.cells[lines[some]]
+            cells = all_cells[lines[some]]
             cells += firsts[some]
-            found[:, some] = _at_points(series, cells, self.beyond[lines[some]])
+            found[:, some] = _at_points(series, cells, all_beyond[lines[some]])
         return found
 
 

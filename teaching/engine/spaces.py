@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import FloatArray
+from .arrays import FloatArray, IntArray, Places
 from .classes import of_class, one_hot, softmax
 from .gauss import Lines
 
@@ -78,6 +78,14 @@ class Space:
         """‖x − centre‖², (n,), in units of the spread."""
         beyond = self.squared_norms - 2 * self.along_centre + self.centre @ self.centre
         return np.asarray(np.maximum(beyond, 0.0) / self.spread)
+
+    def distances(self, from_these: IntArray, to: Places) -> FloatArray:
+        """½‖x − x'‖², (t, e), between examples."""
+        halves = self.squared_norms / 2
+        apart = self.points[from_these] @ -self.points[to].T
+        apart += halves[from_these][:, None]
+        apart += halves[to]
+        return np.maximum(apart, 0.0, out=apart)
 
     @cached_property
     def moments(self) -> FloatArray:

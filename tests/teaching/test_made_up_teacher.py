@@ -95,7 +95,7 @@ def test_the_study_form_offers_it_with_its_title_and_description(researcher, stu
 def test_the_why_page_tells_its_own_explanation(researcher, participant):
     page = read(researcher, f"/admin/studies/participant/{participant.pk}/why/6/")
     assert "shown by Hardest First" in page
-    assert "the smallest chance of a right answer" in page
+    assert "the lowest chance of a right answer" in page
     assert "most likely to be answered wrongly" in page
     assert "<dt>images that are probably wrong</dt>" in page
     assert ">Chance of a right answer</th>" in page

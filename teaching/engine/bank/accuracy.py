@@ -11,10 +11,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import logit
 
-from ..arrays import FloatArray, IntArray
-from .along import ByPlace
-from .base import AS_EXPECTED, GUESSERS, Family, Followed, Now, Seen, Style, combined, described
-from .beliefs import Beliefs
+from ..arrays import FloatArray, Places
+from .base import AS_EXPECTED, GUESSERS, Family, Followed, Seen, Style, combined, described
 from .fading import all_left_before, left_before
 
 # How fast earlier answers are forgotten; before the first, as though this many had been guesses.
@@ -50,14 +48,11 @@ class FollowedAccuracy(Followed):
     def names(self) -> list[str]:
         return described(**self.settings, slope=self.slopes)
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
-        pool, spaces, slopes = self.seen.pool, self.seen.spaces, self.slopes[models]
-        odds = logit(self.shares[models][:, None]) + slopes[:, None] * spaces.ease
-        if self.seen.k > 2:
-            logits = _among_classes(odds, pool.truth, spaces.log_rivals, slopes)
-            return Now(Beliefs.of_logits(logits))
-        # Those of the right class: for class 0 where it is the label, and against it otherwise.
-        return Now(Beliefs.of_differences(odds * -pool.label_contrasts[:, 0]))
+    def logits_now(self, at: Places) -> FloatArray:
+        pool, spaces, slopes = self.seen.pool, self.seen.spaces, self.slopes
+        odds = logit(self.shares[:, None]) + slopes[:, None] * spaces.ease[at]
+        logits = _among_classes(odds, pool.truth[:, at], spaces.log_rivals[:, at], slopes)
+        return logits.swapaxes(1, 2)
 
 
 class RunningAccuracy(Family):

@@ -7,16 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, pieces
+from ..arrays import FloatArray, IntArray, Places, pieces
 from .along import ByPlace
-from .base import Family, Followed, Now, Seen, combined, described, runs
+from .base import Family, Followed, Seen, combined, described, runs
 from .exemplar import (
     BACKGROUNDS,
     WIDTHS,
     Nearness,
     add_up,
     all_similarities,
-    remembered,
+    neighbour_gains,
+    votes_now,
     with_background,
 )
 from .fading import left_before
@@ -43,7 +44,17 @@ class FollowedAttention(Followed):
     def names(self) -> list[str]:
         return described(trust=self.trusts, width=self.widths, background=self.backgrounds)
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
+    def logits_now(self, at: Places) -> FloatArray:
+        seen, spaces = self.seen, self.seen.spaces
+        weights = attended(seen.single.validity[-1], np.array(TRUSTS)[:, None])
+        values = spaces.standard[seen.examples]
+        apart = (values * weights[:, None]) @ -spaces.standard_columns[:-1, at]
+        apart += (values**2 @ weights.T / 2).T[:, :, None]
+        apart += (weights / 2 @ spaces.squared_standard[:, at])[:, None]
+        fading = left_before(len(seen), DECAY)[:, -1:] * seen.taught
+        return with_background(votes_now(np.maximum(apart, 0.0, out=apart), fading), seen.k)
+
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
         [left] = left_before(len(self.seen), DECAY)[:, -1]
         trusts, widths = self.trusts[models], self.widths[models]
         shape = (models.size, self.seen.k, self.seen.pool.n)
@@ -52,8 +63,7 @@ class FollowedAttention(Followed):
         for trust, own in runs(trusts):
             near = self._nearness(trust, widths[own][-1])
             add_up(near, widths[own], weights[own], out=votes[own])
-        decays = np.full(models.size, DECAY)
-        return remembered(self.seen, votes, decays, self.backgrounds[models])
+        return neighbour_gains(self.seen, votes, DECAY, self.backgrounds[models])
 
     def _nearness(self, trust: float, width: float) -> Nearness:
         """As attended to now."""

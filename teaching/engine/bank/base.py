@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, Places
 from ..classes import one_hot
 from ..history import Past
 from ..learners.paper import LearningRate
 from ..pool import Pool
 from ..spaces import Spaces
 from .along import ByPlace
-from .beliefs import Beliefs
 from .single import SingleFeatures
 
 # Answers as firm as the logits or firmer, and how often an answer is a guess: rather rarely than often.
@@ -55,22 +54,6 @@ class StyleArrays:
     which: IntArray
     guesses: FloatArray
     shares: FloatArray
-
-    @cached_property
-    def levels(self) -> tuple[float, ...]:
-        """The different firmness, as what styles can be told apart by."""
-        return tuple(self.firmness.tolist())
-
-    @cached_property
-    def heeding(self) -> FloatArray:
-        """1 − g, g(1 − g) and (1 − g)² of each style, (3, f, s), 0 at other firmness than its own."""
-        kept, is_at = 1 - self.guesses, self.which == np.arange(self.firmness.size)[:, None]
-        return np.stack([is_at * each for each in (kept, self.guesses * kept, kept**2)])
-
-    @cached_property
-    def guessed(self) -> FloatArray:
-        """g and g² of each style, (2, s)."""
-        return np.stack([self.guesses, self.guesses**2])
 
 
 # For models of the answers themselves: what they expect is nearly what comes.
@@ -193,17 +176,6 @@ class Among:
         return apart
 
 
-@dataclass(frozen=True)
-class Now:
-    """What m models believe of every example, and what they would gain from it, (m, n); None if nothing from any.
-
-    A gain is by how much showing the example raises the agreement with the labels of the pool.
-    """
-
-    beliefs: Beliefs
-    gains: FloatArray | None = None
-
-
 class Followed(ABC):
     """The models of one family after a history.
 
@@ -223,13 +195,20 @@ class Followed(ABC):
         """Alike, unless a family knows better; they add up to one."""
         return _alike(len(self.logits))
 
+    @abstractmethod
+    def logits_now(self, at: Places) -> FloatArray:
+        """What all models believe of some examples now, (m, e, k): what `logits` would have if they were shown next."""
+
     def directions(self, models: IntArray) -> ByPlace:
-        """The vectors, by space, whose products with every example `now` is made of; models in ascending order."""
+        """The vectors, by space, whose products with every example `gains` is made of; models in ascending order."""
         return {}
 
-    @abstractmethod
-    def now(self, models: IntArray, along: ByPlace) -> Now:
-        """What some models, in ascending order, believe and would gain, from the products of their directions."""
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray | None:
+        """By how much each example would raise the agreement of some models with the labels of the pool.
+
+        (len(models), n), for models in ascending order, from the products of their directions; None if nothing would.
+        """
+        return None
 
 
 class Family(ABC):

@@ -1,8 +1,7 @@
 """What models believe of every example, as chances but for a common factor.
 
 Firmness raises chances to a power. All of its values are whole or half numbers, so that powers are products and square
-roots of what is there already: for any number of styles an example takes one exponential, or none where a model has
-votes.
+roots of what is there already: for any firmness an example takes one exponential, or none where a model has votes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from ..arrays import FloatArray
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Of m models about n examples, or about all alike where n is 1.
+    """Of m models about n examples.
 
     `odds` are those of class 0 against class 1, (m, n); of more than two classes the chances of all, (m, k, n), each
     example's largest being 1.
@@ -50,29 +49,14 @@ class Beliefs:
 
     def chances(self, firmness: float = 1.0) -> FloatArray:
         """P of all classes for answers so firm, (m, k, n); of two classes that of class 1, (m, n)."""
-        if firmness == 1 and self.k == 2:
-            return np.asarray(1 / (1 + self.odds))
-        return np.asarray(self.answers(np.array([firmness]))[0])
-
-    def answers(self, firmness: FloatArray, leaning: FloatArray | None = None) -> FloatArray:
-        """The same at each firmness (f,), with leanings of models (m, k); (f, m, k, n), of two classes (f, m, n)."""
-        powers = np.empty((firmness.size, *self.odds.shape))
+        powers = np.empty(self.odds.shape)
         with np.errstate(over="ignore"):
-            for own, power in zip(powers, firmness.tolist(), strict=True):
-                to_power(self.odds, power, out=own)
-            if leaning is not None:
-                powers *= self._leaning(leaning)
+            to_power(self.odds, firmness, out=powers)
         if self.k > 2:
-            powers /= powers.sum(axis=2, keepdims=True)
+            powers /= powers.sum(axis=1, keepdims=True)
             return powers
         powers += 1
         return np.divide(1.0, powers, out=powers)
-
-    def _leaning(self, leaning: FloatArray) -> FloatArray:
-        """By what chances or odds are multiplied, (m, k, 1) or (m, 1)."""
-        if self.k == 2:
-            return np.exp(leaning[:, :1] - leaning[:, 1:])
-        return np.exp(leaning)[:, :, None]
 
 
 def to_power(values: FloatArray, power: float, out: FloatArray) -> None:

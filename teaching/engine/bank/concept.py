@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, Places
 from ..learners.paper import LearningRate
 from .agreement import Agreement
 from .along import ByPlace, asked_for
@@ -27,7 +27,6 @@ from .base import (
     RELEVANT,
     Family,
     Followed,
-    Now,
     Seen,
     by_place,
     described,
@@ -129,8 +128,18 @@ class FollowedConcepts(Followed):
         rate = float(np.exp(given @ np.log(self.grid.rates))) / self.seen.spaces.given.square
         return rate, float(given @ self.grid.betas)
 
+    def logits_now(self, at: Places) -> FloatArray:
+        logits = []
+        for place, own in by_place(self.grid.places):
+            space = self.seen.spaces.both[place]
+            reached = self.reach[own, :, None] * self._free(self.taught[own], axis=2)
+            concepts = reached.swapaxes(1, 2) @ self.seen.shown_points[place]
+            logits.append((concepts @ space.points[at].T / space.square).swapaxes(1, 2))
+        found = np.concatenate(logits)
+        return found if self.seen.k > 2 else _opposite(found[:, :, 0])
+
     def directions(self, models: IntArray) -> ByPlace:
-        """W and UM of each model, (2, len(models), k', q) of each place; see `now`."""
+        """W and UM of each model, (2, len(models), k', q) of each place; see `gains`."""
         asked = {}
         for place, own in by_place(self.grid.places[models]):
             space, concepts = self.seen.spaces.both[place], self._concepts(place, models[own])
@@ -138,21 +147,19 @@ class FollowedConcepts(Followed):
             asked[place] = asked_for(concepts / space.square)
         return asked
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
         """With ρ = ½η_t, the lesson moves the concept from U = W − ρβV to U + ρ λ_x xᵀ.
 
         With M = mean_j x_jx_jᵀ and T = mean_j t_jx_jᵀ, the products of the agreement become ⟨U, T⟩ + ρ λ_xᵀTx and its
         squares ⟨UM, U⟩ + 2ρ λ_xᵀUMx + ρ²‖λ_x‖²xᵀMx: exact for steps of any length.
         """
-        n, k = self.seen.pool.n, self.seen.k
-        odds = np.empty((models.size, n) if k == 2 else (models.size, k, n))
+        n = self.seen.pool.n
         gains = np.empty((models.size, n))
         for place, own in by_place(self.grid.places[models]):
             believed, carried = along[place].reshape(2, own.stop - own.start, -1, n)
-            beliefs = _beliefs(believed, k)
-            odds[own] = beliefs.odds
+            beliefs = _beliefs(believed, self.seen.k)
             gains[own] = self._gains(place, models[own], beliefs, carried)
-        return Now(Beliefs(odds, k), gains)
+        return gains
 
     def _gains(
         self, place: int, models: IntArray, beliefs: Beliefs, carried: FloatArray

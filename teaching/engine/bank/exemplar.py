@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, pieces
+from ..arrays import FloatArray, IntArray, Places, pieces
 from .agreement import Agreement
 from .along import ByPlace, asked_for
 from .base import (
@@ -21,7 +21,6 @@ from .base import (
     RELEVANT,
     Family,
     Followed,
-    Now,
     Seen,
     by_place,
     combined,
@@ -29,7 +28,7 @@ from .base import (
     looks,
     runs,
 )
-from .beliefs import Beliefs, powered
+from .beliefs import powered
 from .fading import left_before
 
 # ℓ in units of the mean squared distance, each a whole number of times as wide as those before; δ; and b.
@@ -63,6 +62,12 @@ class FollowedExemplars(Followed):
             background=self.backgrounds,
         )
 
+    def logits_now(self, at: Places) -> FloatArray:
+        seen = self.seen
+        apart = [space.distances(seen.examples, at) / space.spread for space in seen.spaces.both]
+        fading = left_before(len(seen), *DECAYS)[:, -1:] * seen.taught
+        return with_background(votes_now(np.stack(apart), fading), seen.k)
+
     def directions(self, models: IntArray) -> ByPlace:
         """Minus the distances to what was shown, in units of the widest similarity of each place, (t, q + 2)."""
         asked = {}
@@ -73,7 +78,7 @@ class FollowedExemplars(Followed):
             asked[place] = asked_for(shown, halves / -width, -1 / width)
         return asked
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
         decays, widths = self.decays[models], self.widths[models]
         weights = left_before(len(self.seen), *decays.tolist())[:, -1:] * self.seen.taught
         votes = np.empty((models.size, self.seen.k, self.seen.pool.n))
@@ -81,7 +86,7 @@ class FollowedExemplars(Followed):
             near = along[place]
             nearness = ((some, near[:, some]) for some in pieces(near.shape[1], len(near)))
             add_up(nearness, widths[own], weights[own], out=votes[own])
-        return remembered(self.seen, votes, decays, self.backgrounds[models])
+        return neighbour_gains(self.seen, votes, decays, self.backgrounds[models])
 
 
 class Exemplar(Family):
@@ -106,6 +111,19 @@ def all_similarities(distances: FloatArray) -> list[FloatArray]:
     return [powered(first, round(widest / width)) for width in WIDTHS]
 
 
+def votes_now(distances: FloatArray, fading: FloatArray) -> FloatArray:
+    """The votes of memories by every width and decay, (p, w, d, e, k), from distances (p, t, e).
+
+    `fading` (d, k, t) is what is left of each memory, for its class.
+    """
+    (d, k, t), (p, _, e) = fading.shape, distances.shape
+    rows, votes = fading.reshape(d * k, t), np.empty((p, len(WIDTHS), d * k, e))
+    for some in pieces(e, p * t):
+        for place, similar in enumerate(all_similarities(distances[:, :, some])):
+            votes[:, place, :, some] = rows @ similar
+    return votes.reshape(p, len(WIDTHS), d, k, e).swapaxes(-1, -2)
+
+
 def add_up(nearness: Nearness, widths: FloatArray, weights: FloatArray, out: FloatArray) -> None:
     """The votes (m, k, n) of memories with weights (m, k, t), near in units of the widest of ascending widths (m,).
 
@@ -123,15 +141,6 @@ def add_up(nearness: Nearness, widths: FloatArray, weights: FloatArray, out: Flo
             np.matmul(rows[own], similar, out=votes[own, some])
 
 
-def remembered(seen: Seen, votes: FloatArray, decays: FloatArray, backgrounds: FloatArray) -> Now:
-    """What learners believe and gain by votes (m, k, n), to which the background is added in place."""
-    spoken = backgrounds[:, None, None] / seen.k
-    left = votes * decays[:, None, None]
-    left += spoken
-    votes += spoken
-    return Now(Beliefs.of_votes(votes), neighbour_gains(seen, left))
-
-
 def with_background(votes: FloatArray, k: int) -> FloatArray:
     """log(votes + b/k) for each background, (m, t, k), from votes (…, t, k)."""
     backgrounds = np.array(BACKGROUNDS)[:, None, None] / k
@@ -139,14 +148,18 @@ def with_background(votes: FloatArray, k: int) -> FloatArray:
     return logits.reshape(math.prod(logits.shape[:-2]), *votes.shape[-2:])
 
 
-def neighbour_gains(seen: Seen, left: FloatArray) -> FloatArray:
+def neighbour_gains(
+    seen: Seen, votes: FloatArray, decays: FloatArray | float, backgrounds: FloatArray
+) -> FloatArray:
     """By how much a new memory raises the agreement with the labels of the pool, (m, n).
 
-    `left` (m, k, n) is what speaks for each class once all memories have faded by a step, and is used up. At j a memory
-    of class c and similarity s turns the logit log v_c into log(v_c + s). The rise is taken along its chord from s = 0
-    to 1, so that it is s times that of a memory of j itself; the similarities are those of the pool's graph, and 1 to
-    itself.
+    The votes (m, k, n) of memories fade by a step, and are used up. At j a memory of class c and similarity s turns the
+    logit log v_c into log(v_c + s). The rise is taken along its chord from s = 0 to 1, so that it is s times that of a
+    memory of j itself; the similarities are those of the pool's graph, and 1 to itself.
     """
+    left = votes
+    left *= np.reshape(decays, (-1, 1, 1))
+    left += backgrounds[:, None, None] / seen.k
     logits = np.log(left)
     left += 1
     rises = np.log(left, out=left)

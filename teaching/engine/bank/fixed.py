@@ -7,10 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from .along import ByPlace
-from .base import AS_EXPECTED, Family, Followed, Now, Seen, Style, described
-from .beliefs import Beliefs
+from ..arrays import FloatArray, Places
+from .base import AS_EXPECTED, Family, Followed, Seen, Style, described
 from .fading import left_before
 
 # How fast it is forgotten which answers were given, and how often the last one is given again.
@@ -24,6 +22,7 @@ SHARPNESS = (0.3, 1.0, 3.0)
 class FollowedHabits(Followed):
     """`chances` (m, k) of the classes for whatever comes."""
 
+    seen: Seen
     chances: FloatArray
     logits: FloatArray
 
@@ -32,8 +31,9 @@ class FollowedHabits(Followed):
         said = described(answers_as_said_with_decay=DECAYS)
         return [*said, "the last answer again", "the last label again"]
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
-        return Now(Beliefs.of_votes(self.chances[models][:, :, None]))
+    def logits_now(self, at: Places) -> FloatArray:
+        e = self.seen.spaces.ease[at].size
+        return np.repeat(np.log(self.chances)[:, None], e, axis=1)
 
 
 class Habit(Family):
@@ -48,7 +48,7 @@ class Habit(Family):
     def follow(self, seen: Seen) -> FollowedHabits:
         again = self._again(np.stack([seen.said, seen.truth]))
         chances = np.concatenate([self._preferred(seen.said), again])
-        return FollowedHabits(chances[:, -1], np.log(chances[:, :-1]))
+        return FollowedHabits(seen, chances[:, -1], np.log(chances[:, :-1]))
 
     @staticmethod
     def _preferred(said: FloatArray) -> FloatArray:
@@ -77,9 +77,8 @@ class FollowedKnowledge(Followed):
     def names(self) -> list[str]:
         return described(sharpness=self.sharpness)
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
-        sharpness = self.sharpness[models][:, None, None]
-        return Now(Beliefs.of_logits(sharpness * self.seen.spaces.relevant.points.T))
+    def logits_now(self, at: Places) -> FloatArray:
+        return self.sharpness[:, None, None] * self.seen.spaces.relevant.points[at]
 
 
 class Knowledge(Family):

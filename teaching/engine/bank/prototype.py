@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, Places
 from .agreement import Agreement
 from .along import ByPlace, asked_for
 from .base import (
@@ -20,7 +20,6 @@ from .base import (
     RELEVANT,
     Family,
     Followed,
-    Now,
     Seen,
     at_labels,
     by_place,
@@ -30,7 +29,6 @@ from .base import (
     own_class,
     shared,
 )
-from .beliefs import Beliefs
 from .fading import left_before
 
 LEAST_STEPS = (0.0, 0.1, 0.3)
@@ -60,6 +58,17 @@ class FollowedPrototypes(Followed):
         steps = [LEAST_STEPS[which] for which in self.which]
         return described(by=looks(self.places), least_step=steps, sharpness=self.sharpness)
 
+    def logits_now(self, at: Places) -> FloatArray:
+        logits = []
+        for place, own in by_place(self.places):
+            space = self.seen.spaces.both[place]
+            prototypes = self.coefficients @ (self.seen.shown_points[place] - space.centre)
+            near = 2 * prototypes @ (space.points[at] - space.centre).T
+            near -= np.vecdot(prototypes, prototypes)[:, :, None]
+            near /= space.spread
+            logits.append(self.sharpness[own, None, None] * near[self.which[own]])
+        return np.concatenate(logits).swapaxes(1, 2)
+
     def directions(self, models: IntArray) -> ByPlace:
         """The prototypes from the centre, plain and turned by C, (2, g', k, q) of each place; see `_nearness`."""
         asked = {}
@@ -71,7 +80,7 @@ class FollowedPrototypes(Followed):
             asked[place] = asked_for(both, -(both @ space.centre).ravel())
         return asked
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
         """Moving μ by a of the way to x adds D_j = s·a(2(x − μ)ᵀ(x_j − μ) − a‖x − μ‖²) to the nearness of x_j.
 
         The agreement then has mean_j t_jD_j more in its products, and 2 mean_j z̃_jD_j + (1 − 1/k) mean_j D_j² in
@@ -79,7 +88,6 @@ class FollowedPrototypes(Followed):
         share them.
         """
         n, k, truth = self.seen.pool.n, self.seen.k, self.seen.spaces.truth
-        odds = np.empty((models.size, n) if k == 2 else (models.size, k, n))
         gains = np.empty((models.size, n))
         for place, own in by_place(self.places[models]):
             which, of = shared(self.which[models[own]])
@@ -87,12 +95,11 @@ class FollowedPrototypes(Followed):
             plain, turned = along[place].reshape(2, which.size, k, n)
             # From the centre, in units of the spread: ‖μ‖², and 2xᵀμ − ‖μ‖².
             lengths = np.vecdot(plain[:, :, self.seen.examples], self.coefficients[which])
-            beliefs, now = _believed(2 * plain - lengths[:, :, None], of, s, truth)
-            odds[own] = beliefs.odds
+            now = _agreement(2 * plain - lengths[:, :, None], truth).of_models(of).scaled(s)
             by_class = np.stack([lengths, *self._of_classes(place, which, turned)])
             products, squares = self._added(place, by_class, plain, turned)
             gains[own] = now.rises(s[:, None] * products[of], (s**2)[:, None] * squares[of])
-        return Now(Beliefs(odds, k), gains)
+        return gains
 
     def _added(
         self, place: int, by_class: FloatArray, plain: FloatArray, turned: FloatArray
@@ -136,18 +143,11 @@ class FollowedPrototypes(Followed):
         return a, shift, level
 
 
-def _believed(
-    near: FloatArray, of: IntArray, s: FloatArray, truth: FloatArray
-) -> tuple[Beliefs, Agreement]:
-    """Of models with sharpness s (m,) that have the `of`-th of logits (g', k, n) where s is 1."""
+def _agreement(near: FloatArray, truth: FloatArray) -> Agreement:
+    """That of logits (g', k, n)."""
     if near.shape[1] == 2:
-        apart = near[:, 0] - near[:, 1]
-        found = Agreement.of_differences(-apart, truth)
-        beliefs = Beliefs.of_differences(s[:, None] * apart[of])
-    else:
-        found = Agreement.of(near, truth)
-        beliefs = Beliefs.of_logits(s[:, None, None] * near[of])
-    return beliefs, found.of_models(of).scaled(s)
+        return Agreement.of_differences(near[:, 1] - near[:, 0], truth)
+    return Agreement.of(near, truth)
 
 
 class Prototype(Family):

@@ -11,14 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, Places
 from .agreement import Agreement
 from .along import ByPlace
 from .base import (
     GUESSERS,
     Family,
     Followed,
-    Now,
     Seen,
     Style,
     class_sums,
@@ -35,7 +34,7 @@ FIRMNESS = (1.0, 4.0)
 MOVES = ((0.02, 0.1), (0.05, 0.5))
 TRUSTS = (0.3, 1.0)
 GRID = combined(FIRMNESS, range(len(MOVES)), TRUSTS)
-# Features that a learner holds less probably than this share of the likeliest are left out of beliefs.
+# Features that a learner holds or takes up less probably than this share of the likeliest are left out of gains.
 HARDLY = 0.02
 MOST_HELD = 6
 
@@ -58,22 +57,28 @@ class FollowedRules(Followed):
             firmness=self.firmness, moves_when_right=right, when_wrong=wrong, trust=GRID[2]
         )
 
-    def now(self, models: IntArray, along: ByPlace) -> Now:
+    def logits_now(self, at: Places) -> FloatArray:
+        votes = self.seen.single.votes_at(at).swapaxes(1, 2)
+        chances = votes / class_sums(votes)
+        said = [
+            np.tensordot(self.held[self.firmness == one], firm(chances, one), 1) for one in FIRMNESS
+        ]
+        return np.asarray(np.log(np.concatenate(said)))
+
+    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
         """Who holds f moves on with chance m_f(x), and gains S' − S_f of agreement, S' that of what is taken up."""
         held, taken = self.held[models], self.taken[models]
-        speaking, counts = likely(np.stack([held, held + taken]))
-        features = np.flatnonzero((speaking + counts).any(axis=0))
-        counts = counts > 0
+        counts = likely(held + taken) > 0
+        features = np.flatnonzero(counts.any(axis=0))
         heard = Beliefs.of_votes(self.seen.single.votes(features))
         hopes = self._hopes(
             models, heard, (counts * held)[:, features], (counts * taken)[:, features]
         )
-        mixed = np.stack([_shares(speaking[:, features]), hopes])
-        said, hoped = self._spoken(models, heard, mixed)
+        hoped = self._spoken(models, heard, hopes)
         when_right, when_wrong = self.moves[models].T[:, :, None]
         rises = hopes.sum(axis=1, keepdims=True)
         gains = when_wrong * rises - (when_wrong - when_right) * self._right(hoped, rises)
-        return Now(_as_beliefs(said, self.seen.k), gains)
+        return np.asarray(gains)
 
     def _hopes(
         self, models: IntArray, heard: Beliefs, held: FloatArray, taken: FloatArray
@@ -84,13 +89,13 @@ class FollowedRules(Followed):
         return np.asarray(_shares(held) * (then[:, None] - agreement))
 
     def _spoken(self, models: IntArray, heard: Beliefs, weights: FloatArray) -> FloatArray:
-        """Sums of the chances by some features, by weights (2, len(models), f); (2, len(models), …) like `chances`."""
+        """Sums of the chances by some features, by weights (len(models), f); (len(models), …) like `chances`."""
         firmness, shape = self.firmness[models], heard.odds.shape
-        spoken = np.empty((*weights.shape[:2], *shape[1:]))
+        spoken = np.empty((len(weights), *shape[1:]))
         for one in sorted({*firmness.tolist()}):
             chances = heard.chances(one).reshape(shape[0], -1)
             own = firmness == one
-            spoken[:, own] = (weights[:, own] @ chances).reshape(2, -1, *shape[1:])
+            spoken[own] = (weights[own] @ chances).reshape(-1, *shape[1:])
         return spoken
 
     def _right(self, spoken: FloatArray, totals: FloatArray) -> FloatArray:
@@ -113,13 +118,8 @@ def _shares(weights: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _as_beliefs(chances: FloatArray, k: int) -> Beliefs:
-    """From chances (m, k, n), of two classes (m, n) of class 1."""
-    return Beliefs((1 - chances) / chances, k) if k == 2 else Beliefs.of_votes(chances)
-
-
 def likely(weights: FloatArray) -> FloatArray:
-    """Weights (…, s) of features, 0 where they are left out of beliefs."""
+    """Weights (…, s) of features, 0 where they are left out of gains."""
     kept = np.where(weights >= HARDLY * weights.max(axis=-1, keepdims=True), weights, 0.0)
     falling = np.argsort(-weights, axis=-1, kind="stable").reshape(-1, weights.shape[-1])
     rest = falling[:, MOST_HELD:] + weights.shape[-1] * np.arange(len(falling))[:, None]

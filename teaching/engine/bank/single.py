@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, pieces
+from ..arrays import FloatArray, IntArray, Places, pieces
 from ..classes import one_hot
 from ..spaces import Spaces
 from .fading import left_before
@@ -61,14 +61,26 @@ class SingleFeatures:
         votes /= votes @ np.ones((self.k, 1))
         return votes
 
-    def votes(self, features: IntArray) -> FloatArray:
-        """What speaks for each class at every example after the last step, by some features, (len(features), k, n)."""
-        [left] = left_before(self.examples.size, DECAY)[:, -1]
-        weights = left * one_hot(self.labels, self.k).T
+    def votes(self, features: IntArray, some: slice = slice(None)) -> FloatArray:
+        """What speaks for each class at some examples after the last step, by some features, (len(features), k, e)."""
         shown = self.standard[self.examples[:, None], features].T
-        votes = self.spaces.lines.sums(features, shown, weights, math.sqrt(2 * WIDTH))
+        width = math.sqrt(2 * WIDTH)
+        votes = self.spaces.lines.sums(features, shown, self._fading, width, some)
         votes += BACKGROUND / self.k
         return votes.swapaxes(0, 1)
+
+    def votes_at(self, at: Places) -> FloatArray:
+        """The same by all features, (s, k, e)."""
+        if isinstance(at, slice):
+            return self.votes(np.arange(self.count), at)
+        apart = self.standard[at].T[:, None] - self.standard[self.examples].T[:, :, None]
+        return np.asarray(self._fading @ np.exp(apart**2 / (-2 * WIDTH)) + BACKGROUND / self.k)
+
+    @property
+    def _fading(self) -> FloatArray:
+        """What is left of what was shown, for its class, (k, t)."""
+        [left] = left_before(self.examples.size, DECAY)[:, -1]
+        return np.asarray(left * one_hot(self.labels, self.k).T)
 
     @cached_property
     def validity(self) -> FloatArray:

@@ -1,13 +1,14 @@
 """What all teachers share: settings, cold start, repeat window, and the shape of a choice."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray
+from ..arrays import BoolArray, FloatArray, Places
 from ..classes import folded
 from ..errors import BadSetting, PoolExhausted
 from ..harmonic import harmonic
@@ -37,6 +38,10 @@ class Explanation:
     score_name: str = "score"
     baseline: tuple[str, float] | None = None
 
+    def advantage(self, score: float) -> str:
+        """What the image with the best score has that no other has."""
+        return f"the lowest {self.score_name}"
+
     def facts(self) -> list[Fact]:
         """What the teacher has found out about the learner, beside what it was given."""
         return []
@@ -50,15 +55,27 @@ class Explanation:
 class Judgement:
     """What a teacher makes of every example: probabilities (n, k) and scores (n,), smaller ones first.
 
-    A teacher whose score has two parts gives them too: score = diversity − usefulness. What else it
-    has to say stands in its own kind of `Explanation`.
+    `estimate` are the probabilities, or what works them out for some examples: a choice needs those of
+    one. A teacher whose score has two parts gives them too: score = diversity − usefulness. What else
+    it has to say stands in its own kind of `Explanation`.
     """
 
-    probabilities: FloatArray
+    estimate: FloatArray | Callable[[Places], FloatArray] = field(repr=False)
     scores: FloatArray
     diversity: FloatArray | None = None
     usefulness: FloatArray | None = None
     explanation: Explanation = field(default_factory=Explanation)
+
+    @cached_property
+    def probabilities(self) -> FloatArray:
+        """P(the learner says each class) for every example, shape (n, k)."""
+        return self.estimate(slice(None)) if callable(self.estimate) else self.estimate
+
+    def believed(self, example: int) -> FloatArray:
+        """The same for one example, (k,)."""
+        if callable(self.estimate):
+            return np.asarray(self.estimate(np.array([example]))[0])
+        return np.asarray(self.estimate[example])
 
     @property
     def p(self) -> FloatArray:
@@ -225,7 +242,7 @@ class Teacher(ABC):
     def _choice(
         self, pool: Pool, past: Past, judgement: Judgement, example: int, *, is_cold_start: bool
     ) -> Choice:
-        believed = judgement.probabilities[example]
+        believed = judgement.believed(example)
 
         def of_example(values: FloatArray | None) -> float | None:
             return None if values is None else float(values[example])

@@ -1,7 +1,7 @@
 """JEDI with the harmonic estimate (Algorithm 2 of the paper)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,19 +23,28 @@ ESTIMATORS: dict[Estimator, Callable[[Pool, Past], FloatArray]] = {
 }
 
 
+MENDED = (
+    "What the worker believes comes from the mended estimate, not from the paper’s harmonic one: it knows guesses, all "
+    "answers and what the worker was told."
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MendedExplanation(Explanation):
-    """How often the learner guesses, by the answers."""
+    """Which estimate it was, and how often the learner guesses, by the answers."""
+
+    text: str = MENDED
 
     guess_rate: float
 
     def facts(self) -> list[Fact]:
         """What the answers point to."""
         return [
+            ("estimate of what the worker believes", "mended"),
             (
                 "share of guesses inferred from the answers",
                 f"{100 * self.guess_rate:.0f}\N{NO-BREAK SPACE}%",
-            )
+            ),
         ]
 
 
@@ -100,6 +109,10 @@ class JEDI(Teacher):
             usefulness,
             explanation=self._explain(past),
         )
+
+    def judge_cold(self, pool: Pool, past: Past) -> Judgement:
+        """The same estimate, without a rule."""
+        return replace(super().judge_cold(pool, past), explanation=self._explain(past))
 
     def _explain(self, past: Past) -> Explanation:
         if self.estimator == "paper":

@@ -1,8 +1,8 @@
 """Tracked: shows what should bring answers nearest to the labels, whichever kind of learner it is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,8 +10,9 @@ import numpy as np
 from ..arrays import FloatArray
 from ..bank import FAMILIES, Family, Seen
 from ..bank.concept import FollowedConcepts
+from ..bank.expected import Expected, expected_answers
+from ..bank.lessons import expected_gains
 from ..bank.mixture import Mixture
-from ..bank.outlook import Outlook
 from ..classes import folded
 from ..history import Past, Shown
 from ..pool import Pool
@@ -24,12 +25,12 @@ TITLES = {family.name: family.title for family in FAMILIES}
 class TrackedExplanation(Explanation):
     """Which learner the teacher thinks it has, beside the one that the study assumes.
 
-    `outlook` says between which limits P lies nine times out of ten. `families` are the probabilities of the
-    kinds of learners by name; `learner_rate` (η₀) and `learner_beta` are what the answers point to if
+    `mixture` is all that the answers say. `families` are the probabilities of the kinds of learners by name;
+    `learner_rate` (η₀) and `learner_beta` are what the answers point to if
     the learner is of the paper's kind.
     """
 
-    outlook: Outlook = field(repr=False)
+    mixture: Mixture = field(repr=False)
     families: dict[str, float]
     learner_rate: float
     assumed_rate: float
@@ -41,22 +42,26 @@ class TrackedExplanation(Explanation):
         """The name of the likeliest kind of learner."""
         return max(self.families, key=self.families.__getitem__)
 
+    def advantage(self, score: float) -> str:
+        """The best image lowers the disagreement most, or raises it least where none lowers it."""
+        change = "largest expected decrease" if score < 0 else "smallest expected increase"
+        return f"the {change} of the disagreement with the labels"
+
     def facts(self) -> list[Fact]:
-        """What the answers point to."""
-        ranked = sorted(self.families.items(), key=lambda item: -item[1])
-        kinds = [(f"the worker {TITLES.get(name, name)}", _percent(p)) for name, p in ranked[:3]]
+        """What the answers point to, and what was assumed."""
+        # No β of the answers: the mean of the few β that the models have says less than the fit of the whole session,
+        # which the participant's page shows.
         return [
-            *kinds,
+            *_kinds(self.families),
             ("learning rate η₀ inferred from the answers", f"{self.learner_rate:.3f}"),
-            ("learning rate of the study", f"{self.assumed_rate:.3f}"),
-            ("memory decay β inferred from the answers", f"{self.learner_beta:.3f}"),
+            ("learning rate η₀ that was assumed", f"{self.assumed_rate:.3f}"),
             ("memory decay β that was assumed", f"{self.assumed_beta:.3f}"),
         ]
 
     def interval(self, example: int, of: int = 1) -> Interval:
         """Between which limits P(class `of`) of an example lies nine times out of ten."""
-        low, high = self.outlook.interval
-        return float(low[example, of]), float(high[example, of])
+        [low], [high] = Expected.of(self.mixture, np.array([example])).interval
+        return float(low[of]), float(high[of])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +90,7 @@ class Tracked(Teacher):
         return self._follow(pool, Past.read(history, pool))
 
     def predicted_answers(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
-        """P(class 1) before each answer of a history (t−1,), (t−1, k) of more than two classes.
+        """P(class 1) before each of the t answers of a history, (t,), or (t, k) of more than two classes.
 
         It does not matter which teacher chose the examples.
         """
@@ -97,31 +102,32 @@ class Tracked(Teacher):
 
     def probabilities(self, pool: Pool, past: Past) -> FloatArray:
         """P over all models, guesses included, (n, k)."""
-        return Outlook.of(self._follow(pool, past)).probabilities
+        return expected_answers(self._follow(pool, past), slice(None))
 
     def judge(self, pool: Pool, past: Past) -> Judgement:
         """Score every example by what it is expected to change."""
         mixture = self._follow(pool, past)
-        outlook = Outlook.of(mixture)
-        explanation = self._explain(mixture, outlook)
-        return Judgement(outlook.probabilities, -outlook.gains, explanation=explanation)
+        return self._judged(mixture, -expected_gains(mixture))
 
     def judge_cold(self, pool: Pool, past: Past) -> Judgement:
         """The same belief, without a rule."""
-        return replace(self.judge(pool, past), scores=np.zeros(pool.n))
+        return self._judged(self._follow(pool, past), np.zeros(pool.n))
+
+    def _judged(self, mixture: Mixture, scores: FloatArray) -> Judgement:
+        estimate = partial(expected_answers, mixture)
+        return Judgement(estimate, scores, explanation=self._explain(mixture))
 
     def _follow(self, pool: Pool, past: Past) -> Mixture:
         seen = Seen.of(pool, past, self.beta, self.learning_rate)
         return Mixture.follow(seen, self.families)
 
-    def _explain(self, mixture: Mixture, outlook: Outlook) -> TrackedExplanation:
+    def _explain(self, mixture: Mixture) -> TrackedExplanation:
         rate, beta = self.inferred(mixture)
         families = mixture.family_weights()
-        leading = max(families, key=families.__getitem__)
         return TrackedExplanation(
-            text=_words(leading, families[leading]),
+            text=_words(families, self.families),
             score_name="expected change of the disagreement with the labels",
-            outlook=outlook,
+            mixture=mixture,
             families=families,
             learner_rate=rate,
             assumed_rate=self.learning_rate.initial,
@@ -137,12 +143,38 @@ class Tracked(Teacher):
         return self.learning_rate.initial, self.beta
 
 
-def _words(leading: str, probability: float) -> str:
+def _words(probabilities: dict[str, float], families: Sequence[Family]) -> str:
     return (
-        f"The answers so far fit best a worker who {TITLES.get(leading, leading)} ({_percent(probability)}). "
-        "Each kind of learner counts by how probable it is: shown is the image after which what the worker believes of "
+        f"{_likeliest(probabilities)} {_weighing(families)} Shown is the image after which what the worker believes of "
         "all images should agree best with the labels."
     )
+
+
+def _likeliest(probabilities: dict[str, float]) -> str:
+    """Of kinds that are equally probable as far as the page writes it, all."""
+    [(kind, share), *others] = _kinds(probabilities)
+    equals = [kind, *(other for other, same in others if same == share)]
+    if len(equals) == 1:
+        return f"By the answers so far it is likeliest that {kind} ({share})."
+    return f"By the answers so far it is about equally likely that {' or that '.join(equals)} ({share} each)."
+
+
+def _weighing(families: Sequence[Family]) -> str:
+    """How much each kind of learner counts in a choice."""
+    rule = "Each kind of learner counts by how probable it is"
+    favoured = [
+        f"{family.assumed:g} times that for a worker who {family.title}"
+        for family in families
+        if family.assumed != 1
+    ]
+    return f"{', and '.join([rule, *favoured])}."
+
+
+def _kinds(probabilities: dict[str, float]) -> list[Fact]:
+    """The kinds of learners that are not ruled out so far, the likeliest first."""
+    ranked = sorted(probabilities.items(), key=lambda item: -item[1])
+    kinds = [(f"the worker {TITLES.get(name, name)}", _percent(p)) for name, p in ranked]
+    return [(kind, share) for kind, share in kinds if share != _percent(0)]
 
 
 def _percent(probability: float) -> str:

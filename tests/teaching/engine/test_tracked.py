@@ -18,6 +18,7 @@ from teaching.engine import (
 from teaching.engine.bank import FAMILIES
 from teaching.engine.history import Past
 from teaching.engine.learners.alternatives import ExemplarLearner, PrototypeLearner
+from teaching.engine.teachers.tracked import _words
 from tests.teaching.engine.bank.builders import class_history, class_pool
 from tests.teaching.engine.builders import make_pool, random_history
 
@@ -44,6 +45,20 @@ def test_it_predicts_each_answer_from_those_before_alone(k):
     again = tracked().predicted_answers(pool, history[:7])
     np.testing.assert_allclose(predicted[:7], again, atol=1e-12)
     assert tracked().predict(pool, history).shape == ((30,) if k == 2 else (30, k))
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_what_is_stored_with_a_step_and_what_is_predicted_of_all_examples_are_the_same_prediction(
+    k,
+):
+    pool, teacher = class_pool(30, k=k), tracked()
+    learner = SimulatedLearner(np.zeros((k, pool.dimensions)), beta=0.75, learning_rate=RATE)
+    history = teach(teacher, pool, learner, steps=12, rng=np.random.default_rng(1))
+    predicted = teacher.predicted_answers(pool, history)
+    np.testing.assert_allclose([step.p for step in history], predicted, atol=1e-12)
+    for place, step in enumerate(history):
+        everywhere = teacher.predict(pool, history[:place])
+        np.testing.assert_allclose(everywhere[step.example], predicted[place], atol=1e-12)
 
 
 def test_the_stored_p_has_no_part_in_it():
@@ -90,6 +105,46 @@ def test_a_choice_says_which_learner_it_was_made_for_and_how_sure_it_is(k):
     assert found.learner_rate > 0
     assert 0 <= found.learner_beta < 1
     assert choice.learning_rate == RATE(13)
+
+
+def explained(**families):
+    explanation = chosen(tracked(), make_pool(20), random_history(20, 6)).explanation
+    return replace(explanation, families=families)
+
+
+def test_kinds_of_learners_that_round_to_nothing_are_not_among_the_facts():
+    names = [name for name, _ in explained(concept=0.968, prototype=0.03, rule=0.002).facts()]
+    assert names[:3] == [
+        "the worker follows a concept, as the paper assumes",
+        "the worker compares with what is typical of each class",
+        "learning rate η₀ inferred from the answers",
+    ]
+
+
+def test_kinds_of_learners_that_are_equally_likely_are_all_named():
+    text = _words({"rule": 0.301, "concept": 0.299, "fixed": 0.25, "prototype": 0.15}, FAMILIES)
+    assert text.startswith(
+        "By the answers so far it is about equally likely that the worker goes by one feature at a time or that "
+        "the worker follows a concept, as the paper assumes (30\N{NO-BREAK SPACE}% each)."
+    )
+
+
+def test_how_much_a_kind_of_learner_counts_is_what_its_family_says():
+    [favoured] = [family for family in FAMILIES if family.assumed != 1]
+    probable = {family.name: 1 / len(FAMILIES) for family in FAMILIES}
+    assert f"{favoured.assumed:g} times that for a worker who {favoured.title}." in _words(
+        probable, FAMILIES
+    )
+    alone = tuple(family for family in FAMILIES if family is not favoured)
+    assert "counts by how probable it is." in _words(probable, alone)
+
+
+@pytest.mark.parametrize(
+    ("score", "words"),
+    [(-0.0002, "largest expected decrease"), (0.1, "smallest expected increase")],
+)
+def test_the_best_image_lowers_the_disagreement_most_or_raises_it_least(score, words):
+    assert words in explained(concept=1.0).advantage(score)
 
 
 # Whom it teaches.

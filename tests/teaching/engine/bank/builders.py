@@ -41,18 +41,16 @@ def made(steps=9, k=2, seed=0, **pool):
     return seen_by(own, class_history(own, steps, seed=seed))
 
 
-def now_of(followed, models):
-    """What some models of a family alone believe and would gain now."""
+def gains_of(followed, models):
+    """What some models of a family alone would gain now."""
     directions = followed.directions(models)
     along = along_all(followed.seen.spaces, [directions])[0] if directions else {}
-    return followed.now(models, along)
+    return followed.gains(models, along)
 
 
-def logits_of(beliefs):
-    """The logits (m, n, k) less their mean over the classes."""
-    odds = beliefs.odds
-    powers = np.stack([odds, np.ones_like(odds)], axis=1) if beliefs.k == 2 else odds
-    return centred(np.log(powers).swapaxes(1, 2))
+def believed(followed):
+    """The logits (m, n, k) of all models now, less their mean over the classes."""
+    return centred(followed.logits_now(slice(None)))
 
 
 def centred(logits):

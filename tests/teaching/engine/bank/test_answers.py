@@ -6,8 +6,8 @@ import pytest
 from teaching.engine.bank.accuracy import Difficulty, Practice, RunningAccuracy
 from teaching.engine.bank.fixed import Habit, Knowledge
 
+from .builders import believed, chances, gains_of, made
 from .builders import centred as less_mean
-from .builders import chances, logits_of, made, now_of
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -21,7 +21,7 @@ def test_the_running_accuracy_counts_right_answers_from_two_guesses(k):
         expected[seen.labels[step]] = share
         np.testing.assert_allclose(chances(followed.logits[0, step]), expected, atol=1e-12)
         right += seen.answers[step] == seen.labels[step]
-    now = chances(logits_of(now_of(followed, np.array([0])).beliefs)[0])
+    now = chances(believed(followed)[0])
     of_truth = now[np.arange(seen.pool.n), seen.pool.labels]
     np.testing.assert_allclose(of_truth, (right + 2 / k) / 14, atol=1e-12)
 
@@ -30,7 +30,7 @@ def test_easy_examples_are_right_more_often_and_wrong_in_favour_of_similar_class
     seen = made(6, 3)
     followed = Difficulty().follow(seen)
     steepest = int(np.argmax(followed.slopes))
-    now = chances(logits_of(now_of(followed, np.array([steepest])).beliefs)[0])
+    now = chances(believed(followed)[steepest])
     labels, everything = seen.pool.labels, np.arange(seen.pool.n)
     right = now[everything, labels]
     assert np.corrcoef(np.argsort(np.argsort(right)), seen.spaces.ease)[0, 1] > 0.8
@@ -54,13 +54,12 @@ def test_habits_repeat_answers_whatever_is_shown(k):
     seen = made(7, k)
     followed = Habit().follow(seen)
     said = [np.count_nonzero(seen.answers == c) + 1 for c in range(k)]
-    found = now_of(followed, np.arange(4))
-    now = chances(logits_of(found.beliefs))
+    now = chances(believed(followed))
     # The same for every example.
-    np.testing.assert_allclose(now[0], [np.array(said) / sum(said)])
+    np.testing.assert_allclose(now[0], np.tile(np.array(said) / sum(said), (seen.pool.n, 1)))
     assert now[2, 0, seen.answers[-1]] == pytest.approx(0.7)
     assert now[3, 0, seen.labels[-1]] == pytest.approx(0.7)
-    assert found.gains is None
+    assert gains_of(followed, np.arange(4)) is None
 
 
 def test_those_who_know_answer_by_the_target_from_the_start():
@@ -69,6 +68,6 @@ def test_those_who_know_answer_by_the_target_from_the_start():
     logits = seen.pool.features @ seen.pool.target.T
     centred = logits - logits.mean(axis=0)
     expected = centred / np.sqrt((centred**2).mean())
-    [now] = logits_of(now_of(followed, np.array([1])).beliefs)
+    now = believed(followed)[1]
     np.testing.assert_allclose(now, less_mean(expected), atol=1e-9)
     np.testing.assert_allclose(followed.logits[1], expected[seen.examples], atol=1e-9)

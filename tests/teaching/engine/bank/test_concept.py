@@ -6,7 +6,7 @@ import pytest
 from teaching.engine import LearningRate, SimulatedLearner
 from teaching.engine.bank.concept import Concept, Grid
 
-from .builders import RATE, agreement, centred, logits_of, made, now_of
+from .builders import RATE, agreement, believed, centred, gains_of, made
 
 
 def learner_of(followed, model):
@@ -30,10 +30,10 @@ def test_models_believe_what_their_learners_do(k):
     for model in some_models(followed):
         learner, points = learner_of(followed, model)
         for step, example in enumerate(seen.examples):
-            believed = points[example] @ learner.concept.T
-            np.testing.assert_allclose(followed.logits[model, step], believed, atol=1e-9)
+            logits = points[example] @ learner.concept.T
+            np.testing.assert_allclose(followed.logits[model, step], logits, atol=1e-9)
             learner.learn(points[example], int(seen.labels[step]))
-        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
+        now = believed(followed)[model]
         np.testing.assert_allclose(now, centred(points @ learner.concept.T), atol=1e-9)
 
 
@@ -42,7 +42,7 @@ def test_the_gain_is_the_rise_of_the_agreement_when_the_learner_is_shown_the_exa
     seen = made(12, k)
     followed = Concept().follow(seen)
     models = np.array(some_models(followed))
-    gains = now_of(followed, models).gains
+    gains = gains_of(followed, models)
     for place, model in enumerate(models):
         expected = rises_when_taught(followed, model)
         np.testing.assert_allclose(gains[place], expected, atol=1e-9)

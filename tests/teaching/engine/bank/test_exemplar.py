@@ -9,13 +9,13 @@ from teaching.engine.bank.exemplar import Exemplar, add_up
 
 from .builders import (
     agreement,
+    believed,
     centred,
     chances,
     class_history,
     class_pool,
-    logits_of,
+    gains_of,
     made,
-    now_of,
     seen_by,
 )
 
@@ -43,7 +43,7 @@ def test_models_answer_by_the_votes_of_their_memories(k):
         for step in range(8):
             expected = votes_at(seen, model, followed, shown[step], shown, step)
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
-        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
+        now = believed(followed)[model]
         expected = [votes_at(seen, model, followed, one, shown, 8) for one in points]
         np.testing.assert_allclose(now, centred(np.array(expected)), atol=1e-9)
 
@@ -69,7 +69,7 @@ def test_the_gain_is_exact_where_examples_are_alike_or_have_nothing_in_common(k,
     followed = Exemplar().follow(seen)
     # Few models are worked out one after the other, and many side by side.
     models = np.arange(1, 24, 24 // count)[:count]
-    gains = now_of(followed, models).gains
+    gains = gains_of(followed, models)
     similar = pool.affinity.toarray() + np.eye(pool.n)
     for place, model in enumerate(models):
         left = followed.decays[model] * votes_now(followed, model) + followed.backgrounds[model] / k
@@ -104,8 +104,7 @@ def test_attention_goes_to_the_features_that_predicted_the_labels(k):
                 )
             expected = np.log(total + followed.backgrounds[model] / k)
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
-    models = np.arange(12)
-    now = logits_of(now_of(followed, models).beliefs)
+    now = believed(followed)
     for model in (0, 5, 11):
         weights = attended(single, 8, followed.trusts[model])
         apart = (weights * (single.standard[:, None] - values) ** 2).sum(axis=-1) / 2

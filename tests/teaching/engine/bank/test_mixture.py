@@ -7,14 +7,25 @@ import pytest
 
 from teaching.engine import Pool
 from teaching.engine.bank import FAMILIES, Followed
+from teaching.engine.bank import expected as expected_module
 from teaching.engine.bank.accuracy import RunningAccuracy
 from teaching.engine.bank.base import Among
+from teaching.engine.bank.expected import Expected, expected_answers
+from teaching.engine.bank.lessons import expected_gains
 from teaching.engine.bank.mixture import CHANGE, Mixture, likeliest, weighed
-from teaching.engine.bank.outlook import Outlook
 from teaching.engine.spaces import MOST_FEATURES
 
 from . import oracle
-from .builders import chances, class_history, class_pool, logits_of, made, now_of, seen_by
+from .builders import (
+    believed,
+    centred,
+    chances,
+    class_history,
+    class_pool,
+    gains_of,
+    made,
+    seen_by,
+)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -42,7 +53,7 @@ class One(Followed):
     """A single model, of which only the logits are known."""
 
     names = ("one",)
-    now = None
+    logits_now = None
 
     def __init__(self, logits):
         self.logits = logits
@@ -81,49 +92,56 @@ def test_what_the_study_assumes_counts_for_more_in_a_choice_than_it_is_probable(
     for place, models in mixture.leading():
         member, weights = mixture.members[place], mixture.parts[place][:, :, -1]
         shares = weights[models] / weights[models].sum() * weights.sum() * member.family.assumed
-        gains = now_of(member.followed, models).gains
+        gains = gains_of(member.followed, models)
         total = total + (0 if gains is None else shares @ (1 - member.styles.guesses) @ gains)
         counted += shares.sum()
-    np.testing.assert_allclose(Outlook.of(mixture).gains, total / counted, atol=1e-12)
+    np.testing.assert_allclose(expected_gains(mixture), total / counted, atol=1e-12)
     first = {family.name: family.weight * family.assumed for family in FAMILIES}
     assert first["concept"] == pytest.approx(sum(first.values()) / 2, rel=0.05)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("right", [0.3, 0.6, 0.95])
-def test_the_outlook_is_the_sum_over_every_model_in_every_style(k, right):
+def test_what_is_expected_is_the_sum_over_every_model_in_every_style(k, right):
     pool = class_pool(k=k)
     mixture = Mixture.follow(seen_by(pool, class_history(pool, 16, right=right)), FAMILIES)
-    total, once, twice = 0.0, 0.0, 0.0
-    for place, models in mixture.leading():
-        member, weights = mixture.members[place], mixture.parts[place][:, :, -1]
+    once, twice = 0.0, 0.0
+    for member, part in zip(mixture.members, mixture.parts, strict=True):
         lean = mixture.seen.leaning[-1] if member.family.leans else 0
-        believed = logits_of(now_of(member.followed, models).beliefs)
-        for row, model in enumerate(models):
-            for style, weight in zip(member.family.styles, weights[model], strict=True):
-                share = weight * weights.sum() / weights[models].sum()
-                p = chances(style.firmness * believed[row] + lean)
+        for logits, weights in zip(believed(member.followed), part[:, :, -1], strict=True):
+            for style, weight in zip(member.family.styles, weights, strict=True):
+                p = chances(style.firmness * logits + lean)
                 p = style.guess / k + (1 - style.guess) * p
-                total, once, twice = total + share, once + share * p, twice + share * p**2
-    outlook = Outlook.of(mixture)
-    np.testing.assert_allclose(outlook.probabilities, once / total, atol=1e-12)
-    spread = np.sqrt(twice / total - (once / total) ** 2)
-    np.testing.assert_allclose(outlook.spread, spread, atol=1e-9)
+                once, twice = once + weight * p, twice + weight * p**2
+    found = Expected.of(mixture, slice(None))
+    np.testing.assert_allclose(found.probabilities, once, atol=1e-12)
+    np.testing.assert_allclose(found.spread, np.sqrt(twice - once**2), atol=1e-9)
+    low, high = found.interval
+    assert ((low <= found.probabilities) & (found.probabilities <= high)).all()
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_what_is_expected_of_the_pool_is_what_is_expected_of_the_next_answer(k):
-    pool = class_pool(k=k)
-    history = class_history(pool, 16, right=0.9)
-    before = Mixture.follow(seen_by(pool, history[:-1]), FAMILIES)
-    after = Mixture.follow(seen_by(pool, history), FAMILIES)
-    outlook = Outlook.of(before)
-    np.testing.assert_allclose(outlook.probabilities.sum(axis=1), 1)
-    # Ruled-out families and lesser models are left out of the whole pool.
-    shown = outlook.probabilities[history[-1].example]
-    np.testing.assert_allclose(shown, after.expected()[-1], atol=0.05)
-    low, high = outlook.interval
-    assert ((low <= outlook.probabilities) & (outlook.probabilities <= high)).all()
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("steps", [0, 1, 16])
+def test_every_model_believes_of_an_example_what_it_would_if_it_were_shown_next(k, steps):
+    pool = class_pool(n=30, k=k)
+    history = class_history(pool, steps, right=0.8)
+    now = Mixture.follow(seen_by(pool, history), FAMILIES)
+    for example in (0, 7, 29):
+        shown = [*history, replace(class_history(pool, 1)[0], example=example)]
+        then = Mixture.follow(seen_by(pool, shown), FAMILIES)
+        at = np.array([example])
+        for before, after in zip(now.members, then.members, strict=True):
+            own, expected = before.followed.logits_now(at)[:, 0], after.followed.logits[:, -1]
+            np.testing.assert_allclose(centred(own), centred(expected), atol=1e-9)
+        np.testing.assert_allclose(expected_answers(now, at)[0], then.expected()[-1], atol=1e-12)
+
+
+def test_a_pool_that_is_looked_at_in_pieces_is_expected_to_answer_the_same(monkeypatch):
+    mixture = Mixture.follow(made(9, 3, n=31), FAMILIES)
+    whole = expected_answers(mixture, slice(None))
+    monkeypatch.setattr(expected_module, "AT_A_TIME", 7)
+    np.testing.assert_allclose(expected_answers(mixture, slice(None)), whole, atol=1e-12)
+    np.testing.assert_allclose(expected_answers(mixture, slice(5, 20)), whole[5:20], atol=1e-12)
 
 
 def test_models_mean_the_same_in_a_pool_of_another_scale():

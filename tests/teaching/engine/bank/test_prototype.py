@@ -5,7 +5,7 @@ import pytest
 
 from teaching.engine.bank.prototype import LEAST_STEPS, Prototype
 
-from .builders import agreement, centred, logits_of, made, now_of
+from .builders import agreement, believed, centred, gains_of, made
 
 
 class Mover:
@@ -43,7 +43,7 @@ def test_models_take_the_nearest_prototype(k):
             expected = followed.sharpness[model] * mover.near([example])[0]
             np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
             mover.move(example, seen.labels[step])
-        [now] = logits_of(now_of(followed, np.array([model])).beliefs)
+        now = believed(followed)[model]
         expected = followed.sharpness[model] * mover.near(slice(None))
         np.testing.assert_allclose(now, centred(expected), atol=1e-9)
 
@@ -54,7 +54,7 @@ def test_the_gain_is_the_rise_of_the_agreement_when_the_prototype_moves(k):
     followed = Prototype().follow(seen)
     labels = seen.pool.labels
     models = np.arange(18)
-    found = now_of(followed, models).gains
+    found = gains_of(followed, models)
     for model in (0, 5, 9, 17):
         mover, sharpness = mover_of(followed, model), followed.sharpness[model]
         for step, example in enumerate(seen.examples):

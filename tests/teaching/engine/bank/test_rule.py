@@ -8,7 +8,7 @@ import pytest
 from teaching.engine.bank.rule import MOVES, Rule, firm, likely
 from teaching.engine.bank.single import BACKGROUND, DECAY, WIDTH
 
-from .builders import agreement, chances, logits_of, made, now_of
+from .builders import agreement, chances, gains_of, made
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -61,6 +61,8 @@ def test_a_feature_speaks_for_what_lies_near_along_it(k):
             total[seen.labels[r]] += DECAY ** (5 - r) * np.exp(-(apart**2) / (2 * WIDTH))
         now = single.votes(np.array([1, feature]))[1, :, example]
         np.testing.assert_allclose(now, total, atol=1e-12)
+        alone = single.votes_at(np.array([example]))[feature, :, 0]
+        np.testing.assert_allclose(alone, total, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -68,8 +70,7 @@ def test_a_learner_gains_from_what_its_feature_gets_wrong(k):
     seen = made(20, k, n=42)
     followed = Rule().follow(seen)
     model = int(np.argmax([move == MOVES[1] for move in map(tuple, followed.moves)]))
-    found = now_of(followed, np.arange(8))
-    gains = found.gains[model]
+    gains = gains_of(followed, np.arange(8))[model]
     weights = followed.held[[model]] + followed.taken[[model]]
     features = np.flatnonzero(likely(weights)[0])
     logs = np.log(seen.single.votes(features).swapaxes(1, 2))
@@ -82,6 +83,3 @@ def test_a_learner_gains_from_what_its_feature_gets_wrong(k):
         move = MOVES[1][0] * right[:, x] + MOVES[1][1] * (1 - right[:, x])
         after = held * (1 - move) + taken * (held * move).sum()
         assert gains[x] == pytest.approx((after - held) @ reached, abs=1e-12)
-    held = likely(followed.held[[model]])[0, features]
-    expected = np.tensordot(held / held.sum(), spoken, axes=1)
-    np.testing.assert_allclose(chances(logits_of(found.beliefs)[model]), expected, atol=1e-12)
