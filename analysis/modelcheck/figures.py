@@ -13,8 +13,11 @@ from teaching.decay import Fit
 
 from .beliefs import Bin
 
-GAP = 20.0
+# Room for half of a number on either side.
+GAP = 30.0
 PANEL = 150.0
+# Of the bold letters of a panel's name, on average.
+LETTER_WIDTH = 7.6
 BINARY = ("answered +1", "predicted +1")
 
 
@@ -70,9 +73,8 @@ def calibration_panel(
     points = tuple((across(one.predicted), upward(one.observed)) for one in arm.bins)
     if len(points) > 1:
         shapes.append(Path(points, f"curve {axes.hue(place)}"))
-    shapes.append(
-        Text(across.start, upward.end - 6, axes.shortened(arm.name), f"name {axes.hue(place)}")
-    )
+    name = axes.shortened(arm.name, int((across.end - across.start) / LETTER_WIDTH))
+    shapes.append(Text(across.start, upward.end - 9, name, f"name {axes.hue(place)}"))
     return shapes
 
 

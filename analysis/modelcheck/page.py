@@ -234,7 +234,8 @@ def decay_figure(found: Check) -> StudyFigure:
     rows = [decay_row(session, found.fits[session.code]) for session in found.sessions]
     caption = (
         "Every mark is a worker. Lines span the values of β that explain the answers about equally well: with thirty "
-        "answers most lines are long, and a fit says little about any one person."
+        "answers most lines are long, a fit says little about any one person, and single fits lean towards the "
+        "middle of the range. The mean of the group, below, comes from all answers together."
     )
     header = (
         "participant", "arm", "memory_span", "beta", "beta_fitted", "low", "high", "rate_factor",

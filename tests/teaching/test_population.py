@@ -1,29 +1,32 @@
 """How β distributes among people: against brute force, and against groups of known learners."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution
 
 from teaching import population as groups
-from teaching.decay import BETAS, RATES, likelihoods, together
+from teaching.decay import BETAS, RATES, STYLES, likelihoods, together
 from teaching.population import population
-from tests.teaching.learners import session_of, told_apart
+from tests.teaching.learners import firm_session, session_of, told_apart
 
 
 def made_surfaces(n: int, seed: int = 0) -> list[list[int]]:
     """Any surfaces, the largest of each 0."""
-    rows = -np.random.default_rng(seed).integers(0, 300, (n, BETAS.size * RATES.size))
+    rows = -np.random.default_rng(seed).integers(0, 300, (n, len(STYLES) * BETAS.size * RATES.size))
     return (rows - rows.max(axis=1, keepdims=True)).tolist()
 
 
 def test_the_shapes_are_beta_and_normal_distributions():
-    for shapes in (groups.shapes_of_beta(), groups.shapes_of_rate()):
+    for shapes in (groups.shapes_of_beta(), groups.shapes_of_style(), groups.shapes_of_rate()):
         np.testing.assert_allclose(shapes.sum(axis=1), 1)
         assert (shapes >= 0).all()
-    # The middle one of three concentrations, about 0.375.
-    own = beta_distribution(0.375 * 8, 0.625 * 8)
-    expected = own.cdf(BETAS + 0.05) - own.cdf(BETAS)
-    np.testing.assert_allclose(groups.shapes_of_beta()[3 * 7 + 1], expected)
+    # The middle one of three concentrations, about 0.37, with any likelihood that is straight between the values.
+    own, likelihood = beta_distribution(0.37 * 8, 0.63 * 8), np.sin(9 * BETAS)
+    each = np.linspace(0, 1, 20_001)
+    expected = np.trapezoid(own.pdf(each) * np.interp(each, BETAS, likelihood), each)
+    assert groups.shapes_of_beta()[3 * 18 + 1] @ likelihood == pytest.approx(expected, abs=1e-6)
     normal = groups.shapes_of_rate()[3 * 4 + 1]
     assert normal.argmax() == 4
     apart = np.log(RATES[6] / RATES[4])
@@ -32,34 +35,47 @@ def test_the_shapes_are_beta_and_normal_distributions():
 
 def test_the_group_is_what_all_distributions_make_of_the_answers():
     people = [[one] for one in made_surfaces(5)]
-    shapes, rates = groups.shapes_of_beta(), groups.shapes_of_rate()
-    weights = np.empty((len(shapes), len(rates)))
-    for h, betas in enumerate(shapes):
-        for q, etas in enumerate(rates):
-            each = [betas @ likelihoods(own)[0] @ etas for own in people]
-            weights[h, q] = np.prod(each)
-    likely = weights.sum(axis=1) / weights.sum()
+    shapes = groups.shapes_of_beta()
+    read = [likelihoods(own)[0] for own in people]
+    weights = np.zeros(len(shapes))
+    for styles, etas in product(groups.shapes_of_style(), groups.shapes_of_rate()):
+        by_person = [np.tensordot(styles, one, axes=1) @ etas for one in read]
+        weights += [np.prod([betas @ one for one in by_person]) for betas in shapes]
+    likely = weights / weights.sum()
     found = population(people)
     assert found.mean == pytest.approx(likely @ shapes @ BETAS)
     np.testing.assert_allclose(found.shares, likely @ shapes)
     assert sum(found.shares) == pytest.approx(1)
     assert found.sd == pytest.approx(np.sqrt(np.dot(found.shares, BETAS**2) - found.mean**2))
     means = shapes @ BETAS
-    assert likely[means < found.interval.low].sum() <= 0.025
-    assert likely[means > found.interval.high].sum() <= 0.025
+    assert likely[means < found.interval.low].sum() == pytest.approx(0.025, abs=0.005)
+    assert likely[means > found.interval.high].sum() == pytest.approx(0.025, abs=0.005)
     assert found.people == 5
 
 
-def test_tasks_of_a_person_share_beta_but_not_the_rate():
+def test_the_interval_of_a_large_group_lies_on_both_sides_of_its_mean():
+    """Everybody's answers speak for a β between two values of the grid."""
+    by_beta = -np.rint(800 * (BETAS - 0.83) ** 2).astype(int)
+    surface = np.repeat(by_beta - by_beta.max(), RATES.size).tolist()
+    found = population([[surface]] * 300)
+    assert found.mean == pytest.approx(0.83, abs=0.03)
+    assert found.interval.low < found.mean - 0.005
+    assert found.interval.high > found.mean + 0.005
+
+
+def test_quantiles_lie_between_the_values():
+    values, shares = np.array([3.0, 1.0, 2.0]), np.array([0.25, 0.25, 0.5])
+    assert groups.quantiles(values, shares, [0.0, 0.125, 0.3125, 0.5, 1.0]) == [1, 1, 1.5, 2, 3]
+
+
+def test_tasks_of_a_person_share_beta_but_neither_rate_nor_style():
     first, second, third = made_surfaces(3, seed=1)
-    shapes, rates = groups.shapes_of_beta(), groups.shapes_of_rate()
-    one, two, alone = likelihoods([first, second, third])
-    likely = np.empty((len(shapes), len(rates)))
-    for h, betas in enumerate(shapes):
-        for q, etas in enumerate(rates):
-            both = betas @ ((one @ etas) * (two @ etas))
-            likely[h, q] = both * (betas @ alone @ etas)
-    expected = likely.sum(axis=1) / likely.sum() @ shapes @ BETAS
+    shapes, read = groups.shapes_of_beta(), likelihoods([first, second, third])
+    likely = np.zeros(len(shapes))
+    for styles, etas in product(groups.shapes_of_style(), groups.shapes_of_rate()):
+        one, two, alone = (np.tensordot(styles, each, axes=1) @ etas for each in read)
+        likely += [(betas @ (one * two)) * (betas @ alone) for betas in shapes]
+    expected = likely / likely.sum() @ shapes @ BETAS
     assert population([[first, second], [third]]).mean == pytest.approx(expected)
 
 
@@ -67,9 +83,11 @@ def test_people_are_worked_out_in_parts_and_in_any_order(monkeypatch):
     people = [[one] for one in made_surfaces(9)]
     whole = population(people)
     monkeypatch.setattr(groups, "AT_ONCE", 2)
+    monkeypatch.setattr(groups, "MULTIPLIED", 1)
     parts = population(people[::-1])
     assert parts.mean == pytest.approx(whole.mean)
-    assert parts.interval == whole.interval
+    assert parts.interval.low == pytest.approx(whole.interval.low)
+    assert parts.interval.high == pytest.approx(whole.interval.high)
 
 
 def test_nothing_known_about_anybody_leaves_the_mean_open():
@@ -97,3 +115,22 @@ def test_groups_of_known_learners_are_told_apart_where_single_fits_are_not():
     assert found[1].interval.low <= 0.5 <= found[1].interval.high
     assert found[2].interval.low <= 0.9 <= found[2].interval.high
     assert np.ptp(singles) < np.ptp(means) / 2
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.4, 0.8])
+def test_firm_answers_are_not_taken_for_a_long_memory(beta):
+    pool = told_apart()
+    fits = [firm_session(pool, beta, 30, seed) for seed in range(60)]
+    found = population([[fit.surface] for fit in fits])
+    assert found.mean == pytest.approx(beta, abs=0.1)
+    assert found.interval.low <= max(beta, 0.02) <= found.interval.high
+
+
+def test_first_opinions_hide_no_difference_between_groups():
+    pool = told_apart()
+    forgetful, retentive = (
+        population([[firm_session(pool, beta, 30, seed, 0.3).surface] for seed in range(60)])
+        for beta in (0.0, 0.9)
+    )
+    assert forgetful.interval.high < retentive.interval.low
+    assert retentive.interval.low <= 0.9 <= retentive.interval.high

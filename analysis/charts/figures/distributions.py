@@ -101,32 +101,41 @@ def mean_mark(summary: SampleSummary, x: float, scale: AxisScale) -> list[Shape]
     return [*shapes, Path(((x - 5, y), (x, y - 5), (x + 5, y), (x, y + 5)), "mean", is_closed=True)]
 
 
-def histogram(title: str, axis: str, counts: Sequence[tuple[float, int]]) -> Drawing:
+def histogram(
+    title: str,
+    axis: str,
+    counts: Sequence[tuple[float, float]],
+    *,
+    y_axis: str = "participants",
+    show_middle: Callable[[float], str] = plain,
+) -> Drawing:
     """Bars at equally wide classes, each with its count on top. `counts` holds (middle, how many)."""
     floor, height = 262.0, 316.0
     middles = [middle for middle, _ in counts] or [1.0]
     step = min((b - a for a, b in pairwise(middles)), default=1.0)
     across = AxisScale(middles[0] - step, middles[-1] + step, LEFT, WIDTH - RIGHT)
-    highest = max([count for _, count in counts] or [1])
+    highest = max([1.0, *(count for _, count in counts)])
     marks = [value for value in axes.ticks(0, highest) if value == int(value)]
     upward = AxisScale(0, marks[-1], floor, TOP + 14)
     width = 0.8 * step / (across.high - across.low) * (across.end - across.start)
     shapes: list[Shape] = [
-        axes.axis_title("participants", TOP, floor),
+        axes.axis_title(y_axis, TOP, floor),
         *axes.value_axis(upward, marks, WIDTH - RIGHT, plain),
         Text((LEFT + WIDTH - RIGHT) / 2, floor + 40, axis, "label", "middle"),
     ]
     for middle, count in counts:
         x, y = across(middle), upward(count)
         shapes.append(Rect(x - width / 2, y, width, floor - y, f"bar {axes.hue(0)}"))
-        if count:
-            shapes.append(Text(x, y - 5, str(count), "label", "middle"))
-        shapes.append(Text(x, floor + 18, plain(middle), "tick", "middle"))
+        if round(count):
+            shapes.append(Text(x, y - 5, f"{count:.0f}", "label", "middle"))
+        shapes.append(Text(x, floor + 18, show_middle(middle), "tick", "middle"))
     return Drawing(WIDTH, height, title, shapes)
 
 
 @dataclass(frozen=True)
 class ArmPoints:
+    """Without a name it has no legend: the title says whose points they are."""
+
     name: str
     points: Sequence[Point]
 
@@ -144,6 +153,8 @@ def scatter(
     """Every participant; spans are often equal, so that marks are moved a little sideways. `reference` is a dashed
     line to compare them with, drawn as far as they reach."""
     top, floor, height = 36.0, 280.0, 330.0
+    if not any(arm.name for arm in arms):
+        top = TOP
     points = [point for arm in arms for point in arm.points]
     x_marks = axes.ticks(
         min((x for x, _ in points), default=1.0), max((x for x, _ in points), default=9.0), 7
@@ -165,7 +176,8 @@ def scatter(
     shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
     size = axes.dot_size(len(points) // 2)
     for place, arm in enumerate(arms):
-        shapes += legend_entry(place, arm.name, len(arms))
+        if arm.name:
+            shapes += legend_entry(place, arm.name, len(arms))
         shapes += [
             axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
             for order, (x, y) in enumerate(sorted(arm.points))

@@ -78,8 +78,11 @@ ALL_FIGURES = {
     "histogram": histogram("H", "n", [(4.0, 3), (4.5, 0), (5.0, 1)]),
     "histogram of one": histogram("H", "n", [(4.0, 3)]),
     "histogram of nobody": histogram("H", "n", []),
+    "histogram of empty classes": histogram("H", "n", [(4.0, 0), (4.5, 0)]),
+    "histogram of shares": histogram("H", "n", [(4.0, 0.3), (4.5, 99.7)], y_axis="share, %"),
     "scatter": scatter("S", "x", "y", [ArmPoints("JEDI", [(4.0, 0.1)])]),
     "scatter of nobody": scatter("S", "x", "y", []),
+    "scatter without a name": scatter("S", "x", "y", [ArmPoints("", [(4.0, 0.1), (5.0, 0.2)])]),
     "confusion": confusion_plot("K", (NASTY, "domestic"), [ArmConfusion("JEDI", ((8, 2), (0, 0)))]),
     "confusion of twenty": confusion_plot(
         "K", [f"Pieris species {n}" for n in range(20)], [ArmConfusion("JEDI", [[5] * 20] * 20)]
@@ -237,3 +240,9 @@ def test_a_confusion_of_many_classes_stays_within_the_figure(classes):
 )
 def test_ticks_are_round_and_span_the_range(low, high, expected):
     assert axes.ticks(low, high) == expected
+
+
+def test_points_without_a_name_have_no_legend():
+    drawing = ALL_FIGURES["scatter without a name"]
+    assert not any("solid" in shape.style for shape in drawing.shapes)
+    assert any("solid" in shape.style for shape in ALL_FIGURES["scatter"].shapes)

@@ -6,7 +6,9 @@ import io
 import numpy as np
 import pytest
 
+from analysis.charts.shapes import Text
 from analysis.modelcheck import beliefs
+from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.modelcheck.kinds import Reading, kinds_table
 from analysis.modelcheck.page import check, model_page
 from studies.models import Participant, Study
@@ -48,6 +50,14 @@ def test_calibration_puts_every_answer_into_one_class():
     assert [(one.n, one.observed) for one in bins] == [(2, 0.5), (1, 1.0), (2, 1.0)]
     assert bins[0].predicted == pytest.approx(0.025)
     assert all(one.interval.low <= one.observed <= one.interval.high for one in bins)
+
+
+def test_a_panel_has_as_much_of_a_name_as_fits_into_it():
+    names = ["harmonic, mended", "running accuracy", "a teacher with a very long name indeed"]
+    drawing = calibration_plot("t", [ArmBins(name, []) for name in names], ("said", "expected"))
+    texts = {shape.text for shape in drawing.shapes if isinstance(shape, Text)}
+    assert {*names[:2], "said, %", "expected, %"} <= texts
+    assert any(text.startswith("a teacher with") and text.endswith("…") for text in texts)
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +151,7 @@ def test_the_page_and_its_figures(finished, researcher):
     assert "running accuracy" in page
     assert "0.693" in page
     assert "Which learner model fits whom" in page
+    assert "single fits lean towards the middle of the range. The mean of the group" in page
     for key in ("decay", "kinds"):
         for form, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("csv", b"participant,arm")):
             assert b"".join(researcher.get(f"{base}{key}.{form}")).startswith(start)
