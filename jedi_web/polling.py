@@ -147,6 +147,18 @@ class PollingWorker(gthread.ThreadWorker):  # type: ignore[misc]
         if journal:
             self.wsgi = journal.before_other_replies(self.wsgi)
 
+    def handle_quit(self, sig: int, frame: Any) -> None:
+        """Ends the process as SIGTERM does. The signal may come while this thread gives work to the pool and holds its
+        lock; gunicorn's own handler would wait for that lock on the same thread, for ever. To leave from there would be
+        no better: Python waits for all threads, and of one that is being started the pool does not know yet."""
+        self.handle_exit(sig, frame)
+
+    def run(self) -> None:
+        super().run()
+        # Everybody is answered. What the pool has not begun is to wait for clients that do not close their side: Python
+        # would do all of it before it ends, up to two seconds for each. The end of the process closes them as well.
+        self.tpool.shutdown(wait=False, cancel_futures=True)
+
     def wait_for_and_dispatch_events(self, timeout: float) -> None:
         """Called again and again by gunicorn; it answers all who have asked since the last time."""
         try:

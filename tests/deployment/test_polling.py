@@ -25,7 +25,7 @@ HEAD = "Host: 127.0.0.1\r\n"
 
 
 @contextmanager
-def serving(**options: int) -> Iterator[int]:
+def serving(**options: object) -> Iterator[int]:
     """The port of one process with one thread beside the polling one."""
     server, port = started(**options)
     try:
@@ -36,10 +36,11 @@ def serving(**options: int) -> Iterator[int]:
         server.wait(60)
 
 
-def started(**options: int) -> tuple[subprocess.Popen[bytes], int]:
+def started(**options: object) -> tuple[subprocess.Popen[bytes], int]:
     port = free_port()
-    command = [sys.executable, "-m", "gunicorn", "--worker-class", "jedi_web.polling.PollingWorker"]
-    given = {"workers": 1, "threads": 1, "keep-alive": 60} | options
+    usual = {"worker-class": "jedi_web.polling.PollingWorker", "workers": 1, "threads": 1}
+    given = {**usual, "keep-alive": 60, **options}
+    command = [sys.executable, "-m", "gunicorn"]
     command += [f"--{name}={value}" for name, value in given.items()]
     command += ["--log-level=critical", "--no-control-socket", f"--bind=127.0.0.1:{port}"]
     server = subprocess.Popen([*command, "tests.deployment.names_of_threads"], cwd=ROOT)
@@ -252,6 +253,26 @@ def test_a_server_that_is_told_to_stop_waits_for_nobody_who_is_silent():
         assert asked(port, "/w/") == POLLING_THREAD
         server.send_signal(signal.SIGTERM)
         server.wait(SECONDS)
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
+def test_a_server_that_is_told_to_stop_does_not_wait_for_all_who_keep_their_side_open(told):
+    server, port = started(**{"graceful-timeout": 60})
+    with ExitStack() as stack:
+        # The only thread of the pool waits for each of them for two seconds.
+        lingering = [connected(stack, port) for _ in range(30)]
+        for connection in lingering:
+            connection.sendall(f"GET /w/ HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n".encode())
+        assert [reply_from(connection) for connection in lingering] == [POLLING_THREAD] * 30
+        server.send_signal(told)
+        server.wait(SECONDS)
+
+
+def test_a_server_can_be_told_to_stop_while_it_gives_work_to_a_thread():
+    worker = "tests.deployment.stopping_itself.Worker"
+    # Whoever asks whether it has started closes the connection then, which is work for a thread.
+    server, _ = started(**{"worker-class": worker, "graceful-timeout": 60})
+    server.wait(SECONDS)
 
 
 def test_a_site_answers_a_worker_beside_clients_that_are_silent():
