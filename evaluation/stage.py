@@ -1,6 +1,9 @@
 """Module 3: images without feedback, and what came of the teaching."""
 
+from contextlib import suppress
 from functools import lru_cache
+from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 from django.db.models import Count
@@ -22,6 +25,13 @@ from .models import EvaluationItem
 Items = list[EvaluationItem]
 
 
+class Drawn(NamedTuple):
+    """An image of a worker's test, by its number, and in an attention check the class that is asked for."""
+
+    example: int
+    instructed_label: int | None = None
+
+
 class EvaluationStage(LabelStage):
     name = Participant.Stage.EVALUATION
     title = "Test"
@@ -40,10 +50,10 @@ class EvaluationStage(LabelStage):
 
     def begin(self, participant: Participant) -> None:
         participant.evaluation_started_at = timezone.now()
-        items = with_checks(participant, draw_images(participant))
-        for place, item in enumerate(items):
-            item.position, item.item = participant.position + place, place + 1
-        rows.insert_all(items)
+        drawn = with_checks(participant, draw_images(participant))
+        names = ("position", "item", "example", "instructed_label")
+        items = zip(count(participant.position), count(1), *zip(*drawn, strict=True), strict=False)
+        rows.insert_alike(EvaluationItem(participant=participant), names, items)
 
     def total(self, participant: Participant) -> int:
         return length(participant.study_as_joined)
@@ -69,7 +79,7 @@ class EvaluationStage(LabelStage):
             "image": describe_image(participant, this.example),
             "instruction": instruction(participant, this),
             "prefetch": [image_address(participant, item.example) for item in after[:1]],
-            "last_feedback": last_feedback(participant) if this.item == 1 else None,
+            "last_feedback": feedback_before(participant, this) if this.item == 1 else None,
         }
         return Current(task, done=this.item - 1)
 
@@ -181,11 +191,14 @@ def instruction(participant: Participant, item: EvaluationItem) -> str | None:
     return None if label is None else participant.study_as_joined.dataset.class_name(label)
 
 
-def last_feedback(participant: Participant) -> Json | None:
-    """The feedback of the last teaching step, for a page that was reloaded while it showed."""
-    steps = list(TeachingStep.objects.of(participant))
-    verdicts = [step.is_correct for step in steps]
-    return feedback(participant, steps[-1], verdicts) if steps else None
+def feedback_before(participant: Participant, item: EvaluationItem) -> Json | None:
+    """That of the last teaching step, for a page that was reloaded while it showed."""
+    last = item.position - 1
+    # A preview may begin here.
+    with suppress(TeachingStep.DoesNotExist):
+        [step] = sessions.tasks(TeachingStep, participant, last, last)
+        return feedback(participant, step)
+    return None
 
 
 def draw_images(participant: Participant) -> list[int]:
@@ -210,28 +223,30 @@ def images_by_class(dataset_id: int, key: str) -> list[list[int]]:
     return found
 
 
-def with_checks(participant: Participant, drawn: list[int]) -> Items:
+def with_checks(participant: Participant, drawn: list[int]) -> list[Drawn]:
     """The images of the test in their order, and attention checks between them. The draw of the images does not
     depend on the checks; the first image is never one."""
-    items = [EvaluationItem(participant=participant, example_id=example) for example in drawn]
-    count = participant.study_as_joined.attention_checks
-    if not count:
+    items = [Drawn(example) for example in drawn]
+    checks = participant.study_as_joined.attention_checks
+    if not checks:
         return items
     rng = generator(participant, "attention", 0)
-    places = sorted(rng.choice(np.arange(1, len(drawn) + count), size=count, replace=False))
+    places = sorted(rng.choice(np.arange(1, len(drawn) + checks), size=checks, replace=False))
     for place, check in zip(places, draw_checks(participant, drawn, rng), strict=True):
         items.insert(place, check)
     return items
 
 
-def draw_checks(participant: Participant, drawn: list[int], rng: np.random.Generator) -> Items:
+def draw_checks(
+    participant: Participant, drawn: list[int], rng: np.random.Generator
+) -> list[Drawn]:
     """Images that the test leaves, and the class to choose for each. It is drawn independently of the image, because
     an instruction that followed from the true class would reveal it."""
     study = participant.study_as_joined
-    count, classes = study.attention_checks, len(study.dataset.class_names)
-    labels = rng.permutation(np.tile(np.arange(classes), -(-count // classes)))[:count]
+    checks, classes = study.attention_checks, len(study.dataset.class_names)
+    labels = rng.permutation(np.tile(np.arange(classes), -(-checks // classes)))[:checks]
     return [
-        EvaluationItem(participant=participant, example_id=example, instructed_label=int(label))
+        Drawn(example, int(label))
         for example, label in zip(spare_images(participant, drawn, rng), labels, strict=True)
     ]
 

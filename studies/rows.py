@@ -7,7 +7,7 @@ saved, and the database's rules hold; signals of the models are not sent.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -78,10 +78,20 @@ def insert(row: Model) -> None:
         cursor.execute(_insertion(type(row)), _new_values(row))
 
 
-def insert_all(rows: Sequence[Model]) -> None:
-    """New rows of one model; there is at least one."""
+def insert_alike(row: Model, names: Sequence[str], values: Iterable[Sequence[Any]]) -> None:
+    """New rows like this one, each with its own values of the fields of these names."""
+    model, alike = type(row), _new_values(row)
+    fields = [_field(model, name) for name in names]
+    places = [_new_fields(model).index(field) for field in fields]
+
+    def with_own(own: Sequence[Any]) -> list[Any]:
+        found = alike.copy()
+        for place, field, value in zip(places, fields, own, strict=True):
+            found[place] = _prepared(field, value)
+        return found
+
     with connection.cursor() as cursor:
-        cursor.executemany(_insertion(type(rows[0])), [_new_values(row) for row in rows])
+        cursor.executemany(_insertion(model), [with_own(own) for own in values])
 
 
 def save(row: Model, names: Sequence[str]) -> None:

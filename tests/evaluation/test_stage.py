@@ -89,7 +89,7 @@ def test_checks_are_spread_among_the_images_and_never_come_first(study):
     for seed in range(30):
         person = made(study, seed)
         items = with_checks(person, draw_images(person))
-        own = [place for place, item in enumerate(items) if item.is_check]
+        own = [place for place, item in enumerate(items) if item.instructed_label is not None]
         assert (len(items), len(own)) == (28, 4)
         assert own[0] > 0
         places.add(tuple(own))
@@ -102,7 +102,7 @@ def test_checks_are_spread_among_the_images_and_never_come_first(study):
 def test_checks_leave_the_order_of_the_test_as_it_is(participant):
     drawn = draw_images(participant)
     items = with_checks(participant, drawn)
-    assert [item.example_id for item in items if not item.is_check] == drawn
+    assert [item.example for item in items if item.instructed_label is None] == drawn
 
 
 def test_the_images_of_checks_are_permuted_and_belong_to_no_test(study):
@@ -133,7 +133,7 @@ def test_a_check_may_ask_for_the_class_that_the_image_is_not(study):
     for seed in range(20):
         person = made(study, seed)
         checks = draw_checks(person, draw_images(person), generator(person, "attention", 0))
-        truth = labels_of([check.example_id for check in checks])
+        truth = labels_of([check.example for check in checks])
         agreeing |= {c.instructed_label == label for c, label in zip(checks, truth, strict=True)}
     assert agreeing == {True, False}
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import Model
+from django.utils import timezone
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
@@ -31,7 +32,13 @@ def finished_worker() -> Worker:
     return worker
 
 
-@pytest.mark.parametrize("write", [rows.insert, lambda row: rows.insert_all([row])])
+def insert_alike(row: Task) -> None:
+    own = row.position, row.created_at
+    row.position, row.created_at = 0, timezone.now()
+    rows.insert_alike(row, ("position", "created_at"), [own])
+
+
+@pytest.mark.parametrize("write", [rows.insert, insert_alike])
 @pytest.mark.parametrize("model", TASKS)
 def test_an_inserted_row_is_the_one_that_saving_writes(
     worker: Worker, model: type[Task], write: Callable[[Task], None]

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from analysis.exports.files import Selection, table_chunks
 from analysis.results.page import results_page
 from evaluation.models import EvaluationItem
-from evaluation.stage import EvaluationStage, draw_images, with_checks
+from evaluation.stage import Drawn, EvaluationStage, draw_images, with_checks
 from studies.models import Example, Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.worker import Json, Worker
@@ -46,7 +46,7 @@ def in_evaluation(study: Study) -> Worker:
     return worker
 
 
-def drawn_for(study: Study) -> list[EvaluationItem]:
+def drawn_for(study: Study) -> list[Drawn]:
     participant = make_participant(study)
     return with_checks(participant, draw_images(participant))
 
@@ -84,7 +84,9 @@ def test_checks_come_on_top_of_the_evaluation_and_of_its_progress(study):
 
 
 def test_the_first_image_is_never_a_check_and_the_places_differ_between_workers(study):
-    everybodys = [[item.is_check for item in drawn_for(study)] for _ in range(30)]
+    everybodys = [
+        [item.instructed_label is not None for item in drawn_for(study)] for _ in range(30)
+    ]
     assert all(sum(places) == 3 and not places[0] for places in everybodys)
     # Every other place has its turn, the last one too.
     assert all(any(places[place] for places in everybodys) for place in range(1, 9))
@@ -94,7 +96,7 @@ def test_the_images_of_the_test_are_drawn_as_if_there_were_no_checks(study):
     participant = make_participant(study)
     drawn = draw_images(participant)
     items = with_checks(participant, drawn)
-    assert [item.example_id for item in items if not item.is_check] == drawn
+    assert [item.example for item in items if item.instructed_label is None] == drawn
     twin = make_participant(make_study(dataset=study.dataset, arms="rt", seed=study.seed))
     twin.seed = participant.seed
     assert draw_images(twin) == drawn
@@ -103,10 +105,7 @@ def test_the_images_of_the_test_are_drawn_as_if_there_were_no_checks(study):
 def test_the_same_worker_would_always_get_the_same_checks(study):
     participant = make_participant(study)
     drawn = draw_images(participant)
-    once, again = with_checks(participant, drawn), with_checks(participant, drawn)
-    assert [(item.example_id, item.instructed_label) for item in once] == [
-        (item.example_id, item.instructed_label) for item in again
-    ]
+    assert with_checks(participant, drawn) == with_checks(participant, drawn)
 
 
 def test_both_classes_are_asked_for_whatever_the_image_is():
@@ -115,9 +114,9 @@ def test_both_classes_are_asked_for_whatever_the_image_is():
     truths = dict(Example.objects.values_list("pk", "label"))
     agreeing = 0
     for _ in range(20):
-        checks = [item for item in drawn_for(study) if item.is_check]
+        checks = [item for item in drawn_for(study) if item.instructed_label is not None]
         assert sorted(check.instructed_label for check in checks) == [0] * 5 + [1] * 5
-        agreeing += sum(truths[check.example_id] == check.instructed_label for check in checks)
+        agreeing += sum(truths[check.example] == check.instructed_label for check in checks)
     assert 65 <= agreeing <= 135
 
 
