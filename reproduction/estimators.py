@@ -25,7 +25,9 @@ from .sessions import unique_examples
 from .taught import TaughtExperiment
 from .verdicts import cell_name
 
-TEACHERS = ("rt", "imt", "eer", "jedi", "tracked", "omniscient")
+# JEDI with the mended harmonic estimate, which is a setting of a study's JEDI arm and no teacher of its own.
+MENDED = "mended"
+TEACHERS = ("rt", "imt", "eer", "jedi", MENDED, "tracked", "omniscient")
 # In these sessions it is noted how well the answers are predicted: taught by chance, and by the teacher that predicts.
 PREDICTED = ("rt", "tracked")
 
@@ -100,7 +102,7 @@ class Estimators(TaughtExperiment):
         if name == "omniscient":
             teacher, seen = omniscient(worker, start.pool)
             return engine.teach(teacher, seen, worker, steps=steps, rng=rng), {}
-        teacher = engine.make_teacher(name, beta=start.beta, learning_rate=start.rate)
+        teacher = self.teacher(name, start)
         if name not in PREDICTED:
             return engine.teach(teacher, start.pool, worker, steps=steps, rng=rng), {}
         predictions = Predictions(
@@ -112,6 +114,15 @@ class Estimators(TaughtExperiment):
             teacher, start.pool, worker, steps=steps, rng=rng, before_lesson=predictions.note
         )
         return history, predictions.row(history)
+
+    @staticmethod
+    def teacher(name: str, start: Start) -> engine.Teacher:
+        """The teacher of a condition, told about the learner what every teacher is told."""
+        if name == MENDED:
+            return engine.make_teacher(
+                "jedi", beta=start.beta, learning_rate=start.rate, estimator="mended"
+            )
+        return engine.make_teacher(name, beta=start.beta, learning_rate=start.rate)
 
     def report(self, results: Results) -> list[Section]:
         return estimators_report.sections(self, results)

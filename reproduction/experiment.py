@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 from analysis.stats import SampleSummary, summarise
 
-from .report import Data, Section
+from .report import Data, ReportTable, Section
 
 # What a unit of work leaves: numbers, words and lists of numbers, as JSON has them.
 ResultRow = dict[str, Any]
@@ -80,6 +80,8 @@ class Experiment(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    has_seeds: ClassVar[bool] = True
+    """Whether more runs under other seeds say more."""
 
     seeds: int = 20
 
@@ -121,6 +123,10 @@ class Experiment(ABC):
     def report(self, results: Results) -> list[Section]:
         """Tell what came out."""
 
+    def in_short(self, sections: Sequence[Section]) -> Sequence[ReportTable]:
+        """The tables of a report that the command prints in the end."""
+        return ()
+
     def units(self) -> Iterator[Unit]:
         """All pieces of work, seed by seed: what a seed makes is then still in the process's cache."""
         for seed in range(self.seeds):
@@ -130,6 +136,10 @@ class Experiment(ABC):
     def settings(self) -> dict[str, Any]:
         """Everything that the numbers depend on, beside the code, as JSON has it."""
         return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def told_settings(self) -> dict[str, Any]:
+        """What the report says of them."""
+        return self.settings()
 
 
 def _plain(value: Any) -> Any:

@@ -18,10 +18,14 @@ from teaching.engine.arrays import FloatArray, IntArray
 
 from .summaries import MeanCurve
 
-LEGEND_ROW, LEGEND_COLUMNS = 18.0, 4
+LEGEND_ROW, MOST_COLUMNS = 18.0, 4
+# Of the small letters of a figure, on average, in the widest of usual fonts; and what a mark takes beside its name.
+LETTER_WIDTH, MARK_WIDTH = 6.9, 22.0
 # Room for half of the last number of the axis.
 MARGIN = 20.0
 MARKS_PER_CURVE = 5
+# Room for the names of rows, where none is long.
+SHORTEST_NAMES = 100.0
 
 
 # The last step of each phase of a teaching sequence, in the paper's colours.
@@ -35,12 +39,14 @@ def convergence_plot(
     *,
     is_logarithmic: bool = False,
     highest: float = math.inf,
+    x_axis: str = "step",
 ) -> Drawing:
     """One line with its band for each teacher; marks tell the lines apart without colours.
 
     The values lie between 0 and `highest`, whatever the intervals of their means say.
     """
-    top = 12 + LEGEND_ROW * math.ceil(len(curves) / LEGEND_COLUMNS)
+    names = [curve.name for curve in curves]
+    top = 12 + _legend_height(names)
     floor = top + 250
     low = max(0.0, min(float(curve.low.min()) for curve in curves))
     high = min(highest, max(float(curve.high.max()) for curve in curves))
@@ -50,17 +56,18 @@ def convergence_plot(
         marks = log_ticks(min(float(curve.mean.min()) for curve in curves), high)
         upward = LogScale(marks[0], marks[-1], floor, top)
     across = AxisScale(0, max(curves[0].steps[-1], 1), LEFT, WIDTH - MARGIN)
-    steps = [at for at in axes.ticks(0, across.high) if at <= across.high]
+    steps = [at for at in axes.ticks(0, across.high) if at <= across.high and at == int(at)]
     shapes: list[Shape] = [
         # A little to the left of where a study's figures have it: logarithmic marks are long.
         replace(axes.axis_title(axis, top, floor), x=10),
         *axes.value_axis(upward, marks, WIDTH - MARGIN, plain),
         *axes.bottom_axis(across, steps, top, floor, plain),
-        Text((LEFT + WIDTH - MARGIN) / 2, floor + 34, "step", "label", "middle"),
-        *_legend([curve.name for curve in curves]),
+        Text((LEFT + WIDTH - MARGIN) / 2, floor + 34, x_axis, "label", "middle"),
+        *_legend(names),
     ]
     for place, curve in enumerate(curves):
-        shapes.append(_band(curve, across, upward, f"band {axes.hue(place)}"))
+        style = "band" if len(curve.steps) > 1 else "hair"
+        shapes.append(_band(curve, across, upward, f"{style} {axes.hue(place)}"))
     for place, curve in enumerate(curves):
         shapes += _line(place, curve, across, upward)
     return Drawing(WIDTH, floor + 44, title, shapes)
@@ -75,9 +82,13 @@ class Dots:
 
 
 def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) -> Drawing:
-    """Rows of marks, one for each teacher, a little below each other so that intervals can be told apart."""
-    left, line, gap = 150.0, 6.0, 14.0
-    top = 12 + LEGEND_ROW * math.ceil(len(names) / LEGEND_COLUMNS)
+    """Rows of marks, one for each teacher, a little below each other so that intervals can be told apart.
+
+    Where there is one mark in a row, the title says what it is.
+    """
+    line, gap = 6.0, 14.0 if len(names) > 1 else 20.0
+    left = max(SHORTEST_NAMES, 16 + LETTER_WIDTH * max(len(row.name) for row in rows))
+    top = 12 + _legend_height(names)
     height = line * (len(names) - 1) + gap
     floor = top + height * len(rows) + 4
     edges = [edge for row in rows for summary in row.means for edge in axes.extent(summary)]
@@ -89,11 +100,12 @@ def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) 
         *_legend(names),
     ]
     for place, row in enumerate(rows):
-        first = top + height * place + gap / 2 + 2
-        shapes.append(Text(8, first + height / 2 - gap / 2 + 4, row.name, "tick"))
-        shapes.append(Line(8, first - gap / 2 - 2, WIDTH - MARGIN, first - gap / 2 - 2, "grid"))
+        start = top + height * place
+        middle = start + height / 2
+        shapes.append(Text(left - 8, middle + 4, row.name, "tick", "end"))
+        shapes.append(Line(left, start, WIDTH - MARGIN, start, "grid"))
         for number, summary in enumerate(row.means):
-            shapes += _dot(number, summary, across, first + line * number)
+            shapes += _dot(number, summary, across, start + gap / 2 + line * number)
     return Drawing(WIDTH, floor + 44, title, shapes)
 
 
@@ -125,12 +137,26 @@ def log_ticks(low: float, high: float) -> list[float]:
     return every[first : max(last, first + 1) + 1]
 
 
+def _legend_columns(names: Sequence[str]) -> int:
+    """As many as have room for the longest name."""
+    longest = MARK_WIDTH + LETTER_WIDTH * max(len(name) for name in names)
+    return max(1, min(MOST_COLUMNS, int((WIDTH - LEFT - RIGHT) / longest)))
+
+
+def _legend_height(names: Sequence[str]) -> float:
+    """A single name needs no legend: the title has it."""
+    return LEGEND_ROW * math.ceil(len(names) / _legend_columns(names)) if len(names) > 1 else 0.0
+
+
 def _legend(names: Sequence[str]) -> list[Shape]:
-    width = (WIDTH - LEFT - RIGHT) / LEGEND_COLUMNS
+    if len(names) < 2:
+        return []
+    columns = _legend_columns(names)
+    width = (WIDTH - LEFT - RIGHT) / columns
     shapes: list[Shape] = []
     for place, name in enumerate(names):
-        x = LEFT + width * (place % LEGEND_COLUMNS)
-        y = 13 + LEGEND_ROW * (place // LEGEND_COLUMNS)
+        x = LEFT + width * (place % columns)
+        y = 13 + LEGEND_ROW * (place // columns)
         shapes += [axes.mark(place, x + 5, y - 4, 3.4, "solid"), Text(x + 14, y, name, "tick")]
     return shapes
 

@@ -26,10 +26,10 @@ from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 from .features import digest
 from .people_files import ITEMS, TRIALS, PeopleSet, PersonSession, read_people
 from .people_scores import shared
-from .report import Section
+from .report import ReportTable, Section
 
 # What a row holds, as a number: a run whose rows hold anything else cannot be gone on with.
-ROWS = 2
+ROWS = 4
 HARMONIC, MENDED, TRACKED, RUNNING = "harmonic", "mended", "tracked", "running"
 
 
@@ -39,6 +39,7 @@ class People(Experiment):
 
     name: ClassVar[str] = "people"
     title: ClassVar[str] = "Beyond the paper: what models of learners know about people"
+    has_seeds: ClassVar[bool] = False
 
     paths: tuple[Path, ...] = ()
     answers: int = 30
@@ -73,6 +74,14 @@ class People(Experiment):
         data = [[digest(path / name) for name in (ITEMS, TRIALS)] for path in self.paths]
         return super().settings() | {"data": data, "rows": ROWS}
 
+    def told_settings(self) -> dict[str, Any]:
+        """Without seeds, of which there are none, and with the digests of its files beside each folder."""
+        files = {
+            str(path): [f"{name} {digest(path / name)}" for name in (ITEMS, TRIALS)]
+            for path in self.paths
+        }
+        return {"answers": self.answers, "beta": self.beta} | files
+
     @property
     def sets(self) -> list[PeopleSet]:
         return [_people(path) for path in self.paths]
@@ -104,6 +113,10 @@ class People(Experiment):
 
     def report(self, results: Results) -> list[Section]:
         return people_report.sections(self, results)
+
+    def in_short(self, sections: Sequence[Section]) -> Sequence[ReportTable]:
+        """The next answer, by set."""
+        return sections[0].tables
 
 
 @lru_cache(maxsize=8)
@@ -173,11 +186,15 @@ class Lesson:
 
     def singles(self) -> dict[str, FloatArray]:
         """The same by every single model of the bank: (t,) for class 1 of two, (t, k) of more."""
-        return {
-            model_name(member.family.name, name): folded(p)
-            for member in self.mixture.members
-            for name, p in zip(member.followed.names, member.each_alone(), strict=True)
-        }
+        return each_model(self.mixture)
+
+    def singles_after(self, history: Sequence[Shown]) -> dict[str, FloatArray]:
+        """The same of the tests, each as though it came next: what was said to it has no part in what was expected."""
+        each = []
+        for test in self.tests.tolist():
+            follows = replace(history[-1], example=test, answer=0)
+            each.append(each_model(self.tracked.mixture(self.pool, [*history, follows])))
+        return {name: np.array([one[name][-1] for one in each]) for name in each[0]}
 
     def _after(self, teacher: Tracked, history: Sequence[Shown]) -> FloatArray:
         predicted = teacher.predict(self.pool, history)
@@ -219,7 +236,26 @@ class Lesson:
             "test_answers": self.test_answers.tolist(),
             "test_labels": self.pool.labels[self.tests].tolist(),
             "tests": {name: np.round(p, 5).tolist() for name, p in after.items()},
+            "test_models": {
+                name: np.round(p, 4).tolist() for name, p in self.singles_after(history).items()
+            },
         }
+
+
+def each_model(mixture: Mixture) -> dict[str, FloatArray]:
+    """P before each answer by every single model: (t,) for class 1 of two, (t, k) of more."""
+    return {
+        model_name(member.family.name, name): folded(p)
+        for member in mixture.members
+        for name, p in zip(distinguishing(member.followed.names), member.each_alone(), strict=True)
+    }
+
+
+def distinguishing(names: Sequence[str]) -> list[str]:
+    """Settings of the models of a family without those that all of them share, unless nothing else is left."""
+    parts = [name.split(", ") for name in names]
+    alike = set.intersection(*map(set, parts)) if len(parts) > 1 else set()
+    return [", ".join(one for one in own if one not in alike) for own in parts]
 
 
 def model_name(family: str, model: str) -> str:

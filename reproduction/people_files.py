@@ -14,10 +14,11 @@ from teaching.engine.arrays import BoolArray, FloatArray, IntArray
 from teaching.engine.classes import MOST_CLASSES
 
 from .experiment import BadExperiment
-from .people_csv import Row, read_rows
+from .people_csv import MISSING, Row, read_rows
 
 ITEMS, TRIALS, MEMORY = "items.csv", "trials.csv", "memory.csv"
 COLUMNS = ("person", "task", "trial", "item", "label", "answer", "is_taught")
+RESPONSE = "response_ms"
 # Up to this many features each is measured in units of its own standard deviation. More of them come from a network or
 # an analysis of components, whose scales say which count.
 FEW_FEATURES = 12
@@ -74,6 +75,7 @@ def read_people(folder: Path) -> PeopleSet:
     name = _name(folder)
     places, features = _items(folder / ITEMS)
     rows = read_rows(folder / TRIALS, COLUMNS)
+    _check_times(rows)
     classes = _classes(folder / TRIALS, rows)
     tasks = _tasks(rows)
     data = PeopleSet(
@@ -159,6 +161,15 @@ def _classes(path: Path, rows: Sequence[Row]) -> list[str]:
                 "correct it or leave the line out."
             )
     return classes
+
+
+def _check_times(rows: Iterable[Row]) -> None:
+    """No model reads response times yet; a file whose columns are mixed up shows here."""
+    remedy = "write milliseconds like 1250, or nothing if the time is not known"
+    for row in rows:
+        told = row.values.get(RESPONSE, "")
+        if told not in MISSING and row.number(RESPONSE, remedy) < 0:
+            raise row.wrong(f"{RESPONSE} is {told}, below 0; {remedy}.")
 
 
 def _tasks(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:

@@ -7,37 +7,20 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
 
-from analysis.charts.figures.distributions import ArmPoints, histogram, scatter
-from analysis.charts.words import UNKNOWN, plain, with_minus
-from analysis.modelcheck.beliefs import Bin, calibration
-from analysis.modelcheck.figures import ArmBins, calibration_plot
-from analysis.stats import spearman, summarise
-from teaching.decay import BETAS
-from teaching.engine.bank import FAMILIES
+from analysis.charts.words import UNKNOWN, with_minus
+from analysis.stats import spearman
 
-from . import people_scores as scores
 from .experiment import Results
-from .figures import Dots, convergence_plot, dot_plot
+from .people_figures import figures_of
 from .people_models import single_models
-from .people_scores import CONSTANT, CURVE, Scored
-from .report import Data, Figure, ReportTable, Section
-from .summaries import mean_curve, with_interval
+from .people_scores import Answered, Scored
+from .people_ways import EVERY, SINGLES, WAYS
+from .report import Data, ReportTable, Section
+from .summaries import with_interval, with_limits
 
 if TYPE_CHECKING:
     from .people import People
-
-WAYS = {
-    "harmonic": "harmonic",
-    "mended": "harmonic, mended",
-    "tracked": "tracked",
-    "running": "running accuracy",
-    CURVE: "learning curve of others",
-    CONSTANT: "best constant",
-}
-SINGLES = {family.name: f"{family.name}: {family.title}" for family in FAMILIES}
-PHASE = 10
 
 ABOUT = (
     "Each way says before every answer how probable each class is; the loss is −log of the probability of what was "
@@ -46,13 +29,23 @@ ABOUT = (
     "Tracked is the mixture of all learner models of the bank. The running accuracy knows how often this person was "
     "right so far, with one guess at each class to begin with, and says the "
     "true class with that probability. The learning curve and the best constant know everybody but the person. Below "
-    "them, every family of models by itself, and every single model. Intervals of calibration errors come from drawing "
-    "people again."
+    "them, every family of models by itself, and every single model."
+)
+ABOUT_ERRORS = (
+    "The calibration error is the mean distance between predicted and observed shares over ten bins, of the second "
+    "class where there are two and of all otherwise. Its interval comes from drawing people again. Distances have no "
+    "sign, so chance makes them larger: what it adds is taken off the interval, and an error that chance alone may "
+    "bring about has one from 0."
 )
 ABOUT_FEATURES = (
     "Features are centred over all items. Up to twelve, each is measured in its own standard deviation; of more the "
     "scales are kept. Labels, answers and the order of trials have no part in it."
 )
+
+
+# What is said of every way, and how a CSV file names the number and the ends of its interval.
+NUMBERS = ("loss", "less_running", "calibration_error")
+ENDS = ("", "_low", "_high")
 
 
 def sections(experiment: People, results: Results) -> list[Section]:
@@ -63,30 +56,24 @@ def sections(experiment: People, results: Results) -> list[Section]:
 def _summary(experiment: People, found: Sequence[Scored]) -> Section:
     sentences = [
         f"The first {experiment.answers} answers of every person in every task. {ABOUT}",
+        ABOUT_ERRORS,
         ABOUT_FEATURES,
     ]
     rows = [
-        [title, *(with_interval(one.loss(name), 3) for one in found)]
+        [title, *(with_interval(one.next.loss(name), 3) for one in found)]
         for name, title in WAYS.items()
     ]
-    better = [with_interval(one.less_running("tracked"), 3) for one in found]
+    better = [with_interval(one.next.less_running("tracked"), 3) for one in found]
     rows.append(["tracked is better than running accuracy by", *better])
-    errors = [with_interval(one.error_summary("tracked"), 3) for one in found]
+    errors = [with_interval(one.next.error("tracked"), 3) for one in found]
     rows.append(["calibration error of tracked", *errors])
     data = Data(
         "people-summary",
-        ["set", "way", "people", "loss", "less_running", "calibration_error"],
+        ["set", "way", "people", *(f"{name}{end}" for name in NUMBERS for end in ENDS)],
         [
-            [
-                one.data.name,
-                name,
-                one.data.people,
-                one.loss(name).mean,
-                one.less_running(name).mean,
-                one.error(name),
-            ]
+            [one.data.name, name, one.data.people, *_numbers(one.next, name)]
             for one in found
-            for name in [*WAYS, *SINGLES]
+            for name in EVERY
         ],
     )
     header = ["", *(one.data.name for one in found)]
@@ -95,44 +82,72 @@ def _summary(experiment: People, found: Sequence[Scored]) -> Section:
     return Section("In short", sentences, [table])
 
 
+def _numbers(answered: Answered, name: str) -> list[object]:
+    parts = (answered.loss(name), answered.less_running(name), answered.error(name))
+    return [cell for part in parts for cell in with_limits(part)]
+
+
 def _set(found: Scored) -> Section:
     data = found.data
-    sentence = (
-        f"{data.people} people in {len(data.sessions)} tasks, {len(data.classes)} classes, {len(data.features)} items "
-        f"with {data.features.shape[1]} features. A guess has a loss of {np.log(len(data.classes)):.3f}."
-    )
-    tables = [_losses(found), single_models(found), _fitting(found), _fits(found), _group(found)]
-    figures = [_by_answers(found), _calibration(found), _dots(found), _betas(found)]
-    if found.data.memory:
-        figures.append(_memory(found))
-    if any("tests" in row for row in found.rows):
-        tables.append(_tests(found))
-    return Section(data.name, [sentence], tables, figures)
+    parts = [
+        counted(data.people, "person", "people") + " in " + counted(len(data.sessions), "task"),
+        counted(len(data.classes), "class", "classes"),
+        counted(len(data.features), "item") + " with " + counted(data.features.shape[1], "feature"),
+    ]
+    guess = f"A guess has a loss of {np.log(len(data.classes)):.3f}."
+    tables = [
+        _losses("Every way to predict the next answer", found.next, f"people-{data.name}-losses"),
+        single_models("Single models", found.next, found.models, f"people-{data.name}-models"),
+        *(_fitting(found), _fits(found), _group(found)),
+        *_tests(found),
+    ]
+    sentence = f"{', '.join(parts)}. {guess}"
+    return Section(data.name, [sentence], tables, figures_of(found), most_columns=2)
 
 
-def _losses(found: Scored) -> ReportTable:
-    every = {**WAYS, **SINGLES}
-    people = list(found.people["tracked"])
+def counted(count: int, one: str, several: str = "") -> str:
+    """1 feature, 2 features."""
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
+def _losses(title: str, answered: Answered, file: str, more: str = "") -> ReportTable:
     return ReportTable(
-        title="Every way to predict the next answer",
+        title=title,
         header=["", "log loss", "better than running accuracy by", "calibration error"],
         rows=[
             [
-                title,
-                with_interval(found.loss(name), 3),
-                UNKNOWN if name == "running" else with_interval(found.less_running(name), 3),
-                with_interval(found.error_summary(name), 3),
+                words,
+                with_interval(answered.loss(name), 3),
+                UNKNOWN if name == "running" else with_interval(answered.less_running(name), 3),
+                with_interval(answered.error(name), 3),
             ]
-            for name, title in every.items()
+            for name, words in EVERY.items()
         ],
-        caption="In nats, with 95 % intervals over people. The calibration error is the mean distance between "
-        "predicted and observed shares over ten bins, of class 1 where there are two classes and of all otherwise.",
+        caption=f"In nats, with 95 % intervals over people.{more} The file has the loss of every person.",
         data=Data(
-            f"people-{found.data.name}-losses",
-            ["person", *every],
-            [[one, *(found.people[name][one] for name in every)] for one in people],
+            file,
+            ["person", *EVERY],
+            [
+                [person, *(answered.people[name][person] for name in EVERY)]
+                for person in answered.persons
+            ],
         ),
     )
+
+
+def _tests(found: Scored) -> list[ReportTable]:
+    """The answers to items that were not taught, after all that were."""
+    if not found.tests:
+        return []
+    name = f"people-{found.data.name}-tests"
+    more = (
+        " Predicted after everything that was taught, for all tests at once. The learning curve of the others is taken "
+        "at its end, and the best constant from their tests."
+    )
+    models = single_models(
+        "Single models, items that were not taught", found.tests, found.models, f"{name}-models"
+    )
+    return [_losses("Items that were not taught", found.tests, name, more), models]
 
 
 def _fitting(found: Scored) -> ReportTable:
@@ -163,7 +178,7 @@ def _fitting(found: Scored) -> ReportTable:
 def _fits(found: Scored) -> ReportTable:
     """β and η₀ of the paper's learner in every person, and how they go with memory."""
     betas = {person: one.beta for person, one in found.betas.items()}
-    rates = scores.by_person(found.rows, [float(np.log(row["rate"])) for row in found.rows])
+    rates = found.log_rates
     memory = found.data.memory
     silent = sum(one.tells_nothing for one in found.betas.values())
     return ReportTable(
@@ -220,44 +235,6 @@ def _group(found: Scored) -> ReportTable:
     )
 
 
-def _betas(found: Scored) -> Figure:
-    """How the decays of people distribute."""
-    people, shares = found.group.people, np.array(found.group.shares).reshape(10, -1).sum(axis=1)
-    counts = [
-        (round(tenth / 10 + 0.05, 2), round(people * share)) for tenth, share in enumerate(shares)
-    ]
-    return Figure(
-        histogram("Memory decay of the paper's learner", "β", counts),
-        "How many people are expected at which β, in tenths, from the answers of all of them together.",
-        Data(
-            f"people-{found.data.name}-betas",
-            ["beta", "share"],
-            [list(one) for one in zip(BETAS.tolist(), found.group.shares, strict=True)],
-        ),
-    )
-
-
-def _memory(found: Scored) -> Figure:
-    """Fitted decays beside memory scores, by rank, as the correlation has them."""
-    betas = {person: one.beta for person, one in found.betas.items()}
-    people = [person for person in betas if person in found.data.memory]
-    ranks = rankdata([found.data.memory[person] for person in people]).tolist()
-    points = list(zip(ranks, [betas[person] for person in people], strict=True))
-    arms = [ArmPoints(found.data.name, points)]
-    return Figure(
-        scatter("Decay and memory", "rank of the memory score", "fitted β", arms, show_tick=plain),
-        "Every person with a memory score.",
-        Data(
-            f"people-{found.data.name}-memory",
-            ["person", "memory", "memory_rank", "beta"],
-            [
-                [person, found.data.memory[person], rank, beta]
-                for person, (rank, beta) in zip(people, points, strict=True)
-            ],
-        ),
-    )
-
-
 def _quartiles(values: Sequence[float]) -> list[str]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     return [f"{middle:.2f}", f"{low:.2f} – {high:.2f}"]
@@ -271,109 +248,3 @@ def _rank(values: Mapping[str, float], memory: Mapping[str, float]) -> str:
     limits = found.interval
     within = f" [{limits.low:.2f}, {limits.high:.2f}]" if limits else ""
     return with_minus(f"{found.statistic:.2f}{within} (p = {found.p:.2g})")
-
-
-def _by_answers(found: Scored) -> Figure:
-    """The loss by the number of answers seen."""
-    starts = [window.start for window in found.windows]
-    curves = {
-        name: mean_curve(WAYS.get(name, name), starts, found.by_answers(name).tolist())
-        for name in [*WAYS, *SINGLES, *found.models]
-    }
-    rows = [
-        [name, window.start, *(float(part[at]) for part in (one.mean, one.low, one.high)), error]
-        for name, one in curves.items()
-        for at, window in enumerate(found.windows)
-        for error in [found.error(name, window)]
-    ]
-    return Figure(
-        convergence_plot(
-            "Log loss by answers seen", "log loss, nats", [curves[name] for name in WAYS]
-        ),
-        f"Means of {scores.STRIDE} answers, from the number of answers seen before them, with 95 % intervals over "
-        "people. The file has the families and single models too, with the calibration error of the same answers.",
-        Data(
-            f"people-{found.data.name}-by-answers",
-            ["way", "answers_seen", "mean", "low", "high", "calibration_error"],
-            rows,
-        ),
-    )
-
-
-def _calibration(found: Scored) -> Figure:
-    """Tracked by tens of answers seen, beside harmonic and the running accuracy."""
-    shown = ("harmonic", "mended", "tracked", "running")
-    arms = [ArmBins(WAYS[name], _bins(found, name)) for name in shown]
-    longest = max(len(row["answers"]) for row in found.rows)
-    arms += [
-        ArmBins(f"tracked, from {first}", _bins(found, "tracked", slice(first, first + PHASE)))
-        for first in range(0, longest, PHASE)
-    ][:3]
-    return Figure(
-        calibration_plot("Predicted and given answers", arms),
-        "Probabilities of a class in tenths beside the share of answers that named it: class 1 of two, all classes of "
-        "more. The last panels are for ten answers each, from the number of answers seen before them.",
-        Data(
-            f"people-{found.data.name}-calibration",
-            ["way", "predicted", "observed", "n"],
-            [[arm.name, one.predicted, one.observed, one.n] for arm in arms for one in arm.bins],
-        ),
-    )
-
-
-def _bins(found: Scored, name: str, part: slice = slice(None)) -> list[Bin]:
-    chances = [one[part] for one in found.chances[name]]
-    return calibration(*scores.class_chances(chances, [row["answers"][part] for row in found.rows]))
-
-
-def _dots(found: Scored) -> Figure:
-    rows = [Dots(title, [found.loss(name)]) for name, title in {**WAYS, **_short()}.items()]
-    return Figure(
-        dot_plot("Log loss of the next answer", "log loss, nats", ["mean"], rows),
-        "Means with 95 % intervals over people.",
-        Data(
-            f"people-{found.data.name}-means",
-            ["way", "mean"],
-            [[row.name, row.means[0].mean] for row in rows],
-        ),
-    )
-
-
-def _short() -> dict[str, str]:
-    return {family.name: family.name for family in FAMILIES}
-
-
-def _tests(found: Scored) -> ReportTable:
-    """The answers to items that were not taught, after all that were."""
-    rows = [row for row in found.rows if "tests" in row]
-    losses = {
-        name: scores.by_person(
-            rows,
-            [
-                float(
-                    scores.said_losses(np.asarray(row["tests"][name]), row["test_answers"]).mean()
-                )
-                for row in rows
-            ],
-        )
-        for name in rows[0]["tests"]
-    }
-    running = losses["running"]
-    return ReportTable(
-        title="Items that were not taught",
-        header=["", "log loss", "better than running accuracy by"],
-        rows=[
-            [
-                {**WAYS, **SINGLES}[name],
-                with_interval(summarise(list(one.values())), 3),
-                UNKNOWN if name == "running" else with_interval(scores.difference(one, running), 3),
-            ]
-            for name, one in losses.items()
-        ],
-        caption="Predicted after everything that was taught, for all tests at once, with 95 % intervals over people.",
-        data=Data(
-            f"people-{found.data.name}-tests",
-            ["person", *losses],
-            [[one, *(losses[name][one] for name in losses)] for one in running],
-        ),
-    )

@@ -78,11 +78,13 @@ class Section:
     sentences: Sequence[str] = ()
     tables: Sequence[ReportTable] = ()
     figures: Sequence[Figure] = ()
+    most_columns: int = 3
+    """Two, where figures are read in pairs."""
 
     @property
     def columns(self) -> int:
         """How many figures stand beside each other."""
-        return 2 if len(self.figures) in (1, 2, 4) else 3
+        return 2 if len(self.figures) in (1, 2, 4) else self.most_columns
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,25 @@ class Report:
     settings: Mapping[str, Any]
     software: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def settings_in_words(self) -> dict[str, str]:
+        return {name: _words(value) for name, value in self.settings.items()}
+
     def data(self) -> list[Data]:
         """Everything that has a CSV file."""
         tables = [table.data for section in self.sections for table in section.tables]
         return tables + [figure.data for section in self.sections for figure in section.figures]
+
+
+def as_text(table: ReportTable) -> str:
+    """A table for a terminal: names on the left, numbers on the right of their columns."""
+    rows = [[str(cell) for cell in row] for row in (table.header, *table.rows)]
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]).rstrip()
+        for name, *cells in rows
+    ]
+    return "\n".join([f"{table.title}. {table.caption}", "", *lines])
 
 
 def versions(own: str) -> dict[str, str]:
@@ -136,3 +153,12 @@ def style_sheet() -> str:
 def _cell(value: object) -> object:
     """Six digits are more than any of these numbers deserves."""
     return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _words(value: object) -> str:
+    """A setting as people write it."""
+    if isinstance(value, list | tuple):
+        return ", ".join(_words(one) for one in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)

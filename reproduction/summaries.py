@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from analysis.charts.words import UNKNOWN, with_minus
-from analysis.stats import CONFIDENCE, SampleSummary, summarise
+from analysis.stats import CONFIDENCE, Interval, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
 from .conditions import PLAIN, READINGS, WINDOW, Condition
@@ -28,14 +28,22 @@ class MeanCurve:
 
 
 def mean_curve(name: str, steps: Sequence[int], curves: Sequence[Sequence[float]]) -> MeanCurve:
-    """The mean over the seeds, with Student's interval at every step."""
+    """The mean over the seeds, with Student's interval at every step; a curve that ends early is NaN from there on."""
     values = np.array(curves, dtype=np.float64)
-    n, mean = len(values), values.mean(axis=0)
+    n, mean = np.isfinite(values).sum(axis=0), np.nanmean(values, axis=0)
     half = np.zeros_like(mean)
-    if n > 1:
-        error = values.std(axis=0, ddof=1) / np.sqrt(n)
-        half = error * float(special.stdtrit(n - 1, (1 + CONFIDENCE) / 2))
+    if (several := n > 1).any():
+        error = np.nanstd(values[:, several], axis=0, ddof=1) / np.sqrt(n[several])
+        half[several] = error * special.stdtrit(n[several] - 1, (1 + CONFIDENCE) / 2)
     return MeanCurve(name, steps, mean, mean - half, mean + half)
+
+
+def summary_by_student(values: Sequence[float]) -> SampleSummary:
+    """The mean with Student's interval: of hundreds of models in a moment, where resampling takes half a minute."""
+    curve = mean_curve("", [0], [[value] for value in values])
+    mean, low, high = (float(part[0]) for part in (curve.mean, curve.low, curve.high))
+    interval = Interval(low, high) if len(values) > 1 else None
+    return SampleSummary(len(values), mean, interval=interval)
 
 
 def curve_data(name: str, curves: Sequence[MeanCurve]) -> Data:
@@ -58,6 +66,13 @@ def with_interval(summary: SampleSummary, digits: int) -> str:
     if summary.interval is not None:
         text += f" [{summary.interval.low:.{digits}f}, {summary.interval.high:.{digits}f}]"
     return with_minus(text)
+
+
+def with_limits(summary: SampleSummary) -> list[object]:
+    """The mean and both ends of its interval as cells of a CSV file, empty where they are not known."""
+    limits = summary.interval
+    cells = [summary.mean, limits.low if limits else None, limits.high if limits else None]
+    return ["" if cell is None else cell for cell in cells]
 
 
 def points_between(shares: Sequence[float], others: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""What the learners say about the tracked teacher: how far it goes, and whether the bars hold."""
+"""What the learners say about a teacher: beside RT and JEDI, and of Tracked how far it goes and if the bars hold."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .experiment import Results
 from .kinds import FITS, OFF, LearnerKind
 from .summaries import points_between
 
-# The share of the way from JEDI to the omniscient teacher that was asked for before anything was run.
-BARS = {FITS: 0.8, OFF: 0.65}
+# The share of the way from JEDI to the omniscient teacher that is asked for. Before any run the first was 0.8.
+BARS = {FITS: 0.85, OFF: 0.65}
 RESAMPLES = 2000
 # A way shorter than this, in accuracy, is too short to be divided by.
 SHORTEST_WAY = 0.01
@@ -30,22 +30,12 @@ class DistanceCovered:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One kind of learner on one material; differences are in percentage points, learner by learner."""
+class Comparison:
+    """A teacher of one kind of learner on one material; differences are in percentage points, learner by learner."""
 
     kind: LearnerKind
-    share: DistanceCovered | None
     over_rt: SampleSummary
     over_jedi: SampleSummary
-
-    @property
-    def bar(self) -> float | None:
-        return BARS.get(self.kind.group)
-
-    @property
-    def is_missed(self) -> bool:
-        """Whether the bar on the share is missed; where there is no way to go, none is."""
-        return self.bar is not None and self.share is not None and self.share.value < self.bar
 
     @property
     def is_worse_than_rt(self) -> bool:
@@ -55,6 +45,22 @@ class Verdict:
     @property
     def is_worse_than_jedi(self) -> bool:
         return self.over_jedi.interval is not None and self.over_jedi.interval.high < 0
+
+
+@dataclass(frozen=True)
+class Verdict(Comparison):
+    """The tracked teacher, for which bars were set."""
+
+    share: DistanceCovered | None
+
+    @property
+    def bar(self) -> float | None:
+        return BARS.get(self.kind.group)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether the bar on the share is missed; where there is no way to go, none is."""
+        return self.bar is not None and self.share is not None and self.share.value < self.bar
 
     @property
     def words(self) -> str:
@@ -69,16 +75,26 @@ class Verdict:
 
 def verdict(results: Results, material: str, kind: LearnerKind) -> Verdict:
     """What the evaluation accuracies of one kind of learner say."""
-    rt, jedi, tracked, best = (
-        results.values(cell_name(material, kind.name, teacher), "evaluation")
-        for teacher in ("rt", "jedi", "tracked", "omniscient")
+    jedi, tracked, best = (
+        accuracies(results, material, kind, teacher)
+        for teacher in ("jedi", "tracked", "omniscient")
     )
-    return Verdict(
-        kind,
-        share_of_way(jedi, tracked, best) if best else None,
-        summarise(points_between(tracked, rt)),
-        summarise(points_between(tracked, jedi)),
+    beside = comparison(results, material, kind, "tracked")
+    share = share_of_way(jedi, tracked, best) if best else None
+    return Verdict(kind, beside.over_rt, beside.over_jedi, share)
+
+
+def comparison(results: Results, material: str, kind: LearnerKind, teacher: str) -> Comparison:
+    """What they say about a teacher beside RT and JEDI."""
+    own, rt, jedi = (accuracies(results, material, kind, name) for name in (teacher, "rt", "jedi"))
+    return Comparison(
+        kind, summarise(points_between(own, rt)), summarise(points_between(own, jedi))
     )
+
+
+def accuracies(results: Results, material: str, kind: LearnerKind, teacher: str) -> list[float]:
+    """Evaluation accuracies, learner by learner; none of a teacher that such learners do not have."""
+    return results.values(cell_name(material, kind.name, teacher), "evaluation")
 
 
 def share_of_way(

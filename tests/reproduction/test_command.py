@@ -1,6 +1,7 @@
 """manage.py reproduce."""
 
 import io
+import re
 from contextlib import redirect_stderr
 
 import pytest
@@ -9,6 +10,7 @@ from django.core.management import CommandError, call_command
 from reproduction.management.commands.reproduce import EXPERIMENTS
 
 from .builders import Dice, Dying, made_images
+from .test_people import made_people
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +35,25 @@ def test_a_run_ends_with_a_report(tmp_path):
     assert f"Report: {tmp_path / 'report.html'}" in told
     assert "6/6" in told
     assert "<dt>sides</dt><dd>1</dd>" in (tmp_path / "report.html").read_text()
+
+
+def test_the_command_says_what_it_does_after_the_last_result(tmp_path):
+    told = reproduce("dice", "--output", str(tmp_path), "--processes", "1")
+    assert told.index("6/6") < told.index("Making tables and figures") < told.index("Report:")
+
+
+def test_people_are_reported_with_a_short_table_and_take_no_seeds(tmp_path):
+    folder = made_people(tmp_path / "pairs", people=2, steps=5)
+    common = ("people", str(folder), "--output", str(tmp_path), "--processes", "1")
+    told = reproduce(*common)
+    names = ("harmonic", "harmonic, mended", "tracked", "running accuracy")
+    for name in (*names, "calibration error of tracked"):
+        assert re.search(rf"^{name} +\d\.\d\d\d", told, re.MULTILINE), name
+    page = (tmp_path / "report.html").read_text()
+    assert f"<dt>{folder}</dt><dd>items.csv " in page
+    assert "<dt>seeds</dt>" not in page and "<dt>rows</dt>" not in page
+    with pytest.raises(CommandError, match="unrecognized arguments: --seeds"):
+        reproduce(*common, "--seeds", "3")
 
 
 def test_the_default_folder_is_in_the_data_folder(settings, tmp_path):

@@ -2,17 +2,30 @@
 
 import csv
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
 from jobs.sweeps import HERE
-from reproduction import people_scores, runs
+from reproduction import people_scores, report, runs
 from reproduction.experiment import BadExperiment
-from reproduction.people import HARMONIC, MENDED, RUNNING, TRACKED, Lesson, People, running
+from reproduction.people import (
+    HARMONIC,
+    MENDED,
+    RUNNING,
+    TRACKED,
+    Lesson,
+    People,
+    distinguishing,
+    each_model,
+    running,
+)
 from reproduction.people_files import read_people, standardised
+from reproduction.people_report import counted
+from reproduction.summaries import mean_curve
 from teaching import decay
-from teaching.engine import BadSetting
+from teaching.engine import BadSetting, Shown
 
 HEADER = ["person", "task", "trial", "item", "label", "answer", "is_taught", "response_ms"]
 
@@ -48,7 +61,7 @@ def made_people(folder, *, people=3, k=2, steps=12, tested=0, own_labels=False):
 def two_sets(tmp_path_factory):
     folder = tmp_path_factory.mktemp("people")
     return (
-        made_people(folder / "pairs", people=4, own_labels=True),
+        made_people(folder / "pairs", people=6, own_labels=True),
         made_people(folder / "triples", k=3, tested=4),
     )
 
@@ -145,42 +158,210 @@ def test_the_calibration_error_is_the_mean_distance_in_tenths():
     assert people_scores.calibration_error(expected, said) == pytest.approx((0.9 + 0.1) / 4)
 
 
-def test_the_interval_of_the_calibration_error_covers_that_of_everybody():
-    rng = np.random.default_rng(0)
-    who, expected = np.repeat(np.arange(40), 25), rng.random(1000)
-    said = (rng.random(1000) < np.clip(expected + 0.2, 0, 1)).astype(float)
-    gaps = people_scores.binned_gaps(expected, said, who, 40)
-    assert np.abs(gaps.sum(axis=0)).sum() / 1000 == pytest.approx(
-        people_scores.calibration_error(expected, said)
-    )
-    interval = people_scores.calibration_interval(gaps, np.full(40, 25.0))
-    assert interval.low < people_scores.calibration_error(expected, said) < interval.high
+def known_world(rng, shift, people=40, steps=25):
+    """Gaps and counts of people who say a class more often than expected, each time by as much."""
+    expected = rng.uniform(0.1, 0.8, people * steps)
+    said = (rng.random(expected.size) < expected + shift).astype(float)
+    who = np.repeat(np.arange(people), steps)
+    gaps = people_scores.binned_gaps(expected, said, who, people)
+    counts = np.full(people, float(steps))
+    error = people_scores.total_error(gaps, counts)
+    assert error == pytest.approx(people_scores.calibration_error(expected, said))
+    return error, gaps, counts
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.01, 0.05, 0.15])
+def test_intervals_of_the_calibration_error_hold_the_estimate_and_mostly_the_truth(shift):
+    held = 0
+    for seed in range(100):
+        error, gaps, counts = known_world(np.random.default_rng(seed), shift)
+        interval = people_scores.calibration_interval(gaps, counts)
+        assert 0 <= interval.low <= error <= interval.high
+        held += interval.low <= shift <= interval.high
+    # Drawing people again without a correction holds an error of 0 never.
+    assert held >= 85
+
+
+@pytest.mark.parametrize("people", [1, 2, 4])
+def test_a_few_people_give_no_interval_of_the_calibration_error(people):
+    _, gaps, counts = known_world(np.random.default_rng(0), 0.1, people=people)
+    assert people_scores.calibration_interval(gaps, counts) is None
+
+
+def answered(lengths, loss=0.5):
+    """People of one task each who gave so many answers, and one way that expected them all alike."""
+    rows = [
+        {"person": str(p), "answers": [1] * t, "labels": [1] * t} for p, t in enumerate(lengths)
+    ]
+    p = np.exp(-loss)
+    return people_scores.Answered(rows, {"way": [np.tile([1 - p, p], (t, 1)) for t in lengths]})
+
+
+def test_who_left_early_does_not_shorten_the_curve_of_the_others():
+    found = answered([30] * 7 + [9])
+    assert [(w.start, w.people) for w in found.windows] == [
+        (0, 8), (5, 7), (10, 7), (15, 7), (20, 7), (25, 7)
+    ]  # fmt: skip
+    by_answers = found.by_answers("way")
+    assert np.isfinite(by_answers[:7]).all()
+    assert np.isfinite(by_answers[7]).tolist() == [True, False, False, False, False, False]
+    np.testing.assert_allclose(by_answers[0], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "starts"),
+    [
+        ([20, 10, 10, 10], [0, 5]),
+        ([20, 20, 10, 10], [0, 5, 10, 15]),
+        ([20, 20, 20, 10, 10, 10, 10], [0, 5]),
+        ([20, 10], [0, 5]),
+        ([20], [0, 5, 10, 15]),
+        ([3, 3], [0]),
+        ([7, 3], [0]),
+    ],
+)
+def test_a_curve_ends_where_less_than_half_or_one_of_several_are_left(lengths, starts):
+    found = answered(lengths)
+    assert [window.start for window in found.windows] == starts
+
+
+def test_a_mean_over_curves_of_different_lengths_is_over_those_who_got_there():
+    values = [[1.0, 4.0], [2.0, 6.0], [3.0, np.nan]]
+    curve, alone = mean_curve("a", [0, 5], values), mean_curve("a", [5], [[4.0], [6.0]])
+    np.testing.assert_allclose(curve.mean, [2, 5])
+    np.testing.assert_allclose([curve.low[1], curve.high[1]], [alone.low[0], alone.high[0]])
+
+
+def test_losses_are_means_over_answers_then_tasks_then_people():
+    rows = [
+        {"person": p, "answers": [1] * t, "labels": [1] * t}
+        for p, t in (("a", 1), ("a", 3), ("b", 2))
+    ]
+    chances = [np.array([[0.5, 0.5]] * t) for t in (1, 3, 2)]
+    chances[1][:] = [0.2, 0.8]
+    found = people_scores.Answered(rows, {"way": chances})
+    assert found.people["way"]["a"] == pytest.approx(-(np.log(0.5) + np.log(0.8)) / 2)
+    assert found.people["way"]["b"] == pytest.approx(-np.log(0.5))
+
+
+def test_for_tests_the_others_are_known_by_their_last_answers_and_their_tests():
+    rows = [
+        {
+            "person": person,
+            "classes": 2,
+            "labels": [1] * 6,
+            "answers": [0] * (6 - right) + [1] * right,
+            "test_labels": [0, 0],
+            "test_answers": [0] * tests + [1] * (2 - tests),
+        }
+        for person, right, tests in (("a", 6, 2), ("b", 3, 1), ("c", 6, 0))
+    ]
+    told = people_scores.after_teaching(rows, rows)
+    # b and c were right in 3 and 5 of their last 5 answers, and in one of 4 tests.
+    np.testing.assert_allclose(told["curve"][0], [[9 / 12, 3 / 12]] * 2)
+    np.testing.assert_allclose(told["constant"][0], [[2 / 6, 4 / 6]] * 2)
+
+
+def test_a_model_expects_of_a_test_what_it_would_expect_of_the_next_item(two_sets):
+    data = read_people(two_sets[1])
+    lesson = Lesson.of(data, data.sessions[0], 12, 0.75)
+    history = lesson.history(lesson.examples.size)
+    after = lesson.singles_after(history)
+    last = Shown(int(lesson.tests[-1]), 2, history[0].p)
+    next_ = each_model(lesson.tracked.mixture(lesson.pool, [*history, last]))
+    for name, chances in after.items():
+        np.testing.assert_allclose(chances[-1], next_[name][-1], atol=1e-12, err_msg=name)
+
+
+def test_models_are_named_by_what_differs_between_them():
+    names = ["decay 1.0, slope 0.0", "decay 0.9, slope 0.0"]
+    assert distinguishing(names) == ["decay 1.0", "decay 0.9"]
+    assert distinguishing(["the last label again"]) == ["the last label again"]
 
 
 # The report.
 
 
-def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, tmp_path):
-    experiment = People(paths=two_sets, answers=12).prepared(tmp_path)
-    results = runs.run(experiment, tmp_path, HERE)
-    sections = experiment.report(results)
+@pytest.fixture(scope="module")
+def told(two_sets, tmp_path_factory):
+    """The experiment with its results and sections."""
+    folder = tmp_path_factory.mktemp("told")
+    experiment = People(paths=two_sets, answers=12).prepared(folder)
+    results = runs.run(experiment, folder, HERE)
+    return experiment, results, experiment.report(results)
+
+
+def parts_of(sections):
+    return {part.data.name: part for one in sections for part in (*one.tables, *one.figures)}
+
+
+def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, told):
+    _, results, sections = told
     assert [one.title for one in sections] == ["In short", "pairs", "triples"]
-    assert [table.title for table in sections[2].tables][-1] == "Items that were not taught"
+    assert [table.title for table in sections[2].tables][-2:] == [
+        "Items that were not taught",
+        "Single models, items that were not taught",
+    ]
     row = results.of("triples")[0]
     assert {HARMONIC, TRACKED, RUNNING} <= set(row["chances"])
     assert {HARMONIC, MENDED, TRACKED, RUNNING} <= set(row["tests"])
-    models = next(t.data for t in sections[2].tables if t.title == "Single models")
-    assert len(models.rows) == len(row["models"]) > 100
-    losses = people_scores.Scored(read_people(two_sets[1]), results.of("triples")).people
-    family, model, mean, low, high = models.rows[40][:5]
+    parts = parts_of(sections)
+    for file in ("models", "tests-models"):
+        assert len(parts[f"people-triples-{file}"].data.rows) == len(row["models"]) > 100
+    losses = people_scores.Scored(read_people(two_sets[1]), results.of("triples")).next.people
+    family, model, mean, low, high = parts["people-triples-models"].data.rows[40][:5]
     own = losses[f"{family}: {model}"].values()
     assert mean == pytest.approx(np.mean(list(own)))
     assert low < mean < high
-    names = {part.data.name for one in sections for part in (*one.tables, *one.figures)}
-    assert {"people-summary", "people-pairs-fits", "people-triples-tests"} <= names
-    assert {"people-pairs-memory", "people-triples-models", "people-pairs-by-answers"} <= names
-    assert {"people-pairs-decay", "people-pairs-betas"} <= names
+    assert {"people-summary", "people-pairs-fits", "people-triples-tests"} <= parts.keys()
+    assert {"people-pairs-memory", "people-pairs-memory-rates"} <= parts.keys()
+    assert {"people-pairs-decay", "people-pairs-betas", "people-pairs-rates"} <= parts.keys()
+    assert {"people-triples-tests-means", "people-triples-tests-calibration"} <= parts.keys()
     assert all(figure.svg for section in sections for figure in section.figures)
+
+
+def test_the_files_of_figures_have_the_intervals_that_are_drawn(told):
+    parts = parts_of(told[2])
+    for name in ("means", "calibration", "by-answers", "calibration-by-answers"):
+        data = parts[f"people-pairs-{name}"].data
+        low, high = (data.header.index(end) for end in ("low", "high"))
+        assert all(0 <= row[high] - row[low] < np.inf for row in data.rows), name
+    ends = ["loss_low", "loss_high", "less_running_low", "calibration_error_high"]
+    assert set(ends) <= set(parts["people-summary"].data.header)
+
+
+@pytest.mark.parametrize("name", ["betas", "rates"])
+def test_the_bars_of_a_distribution_add_up_to_everybody(told, name):
+    rows = parts_of(told[2])[f"people-pairs-{name}"].data.rows
+    assert sum(row[-1] for row in rows) == pytest.approx(100)
+
+
+def test_axes_name_the_second_class_of_two_and_any_class_of_more(told):
+    parts = parts_of(told[2])
+    assert "“1” was predicted, %" in parts["people-pairs-calibration"].svg
+    assert "a class was predicted, %" in parts["people-triples-calibration"].svg
+    assert "answers seen" in parts["people-pairs-by-answers"].svg
+
+
+def test_figures_stand_in_pairs(told):
+    assert {section.columns for section in told[2][1:]} == {2}
+
+
+@pytest.mark.parametrize(("people", "steps"), [(1, 5), (2, 5), (1, 1)])
+def test_a_tiny_set_has_a_report(tmp_path, people, steps):
+    folder = made_people(tmp_path / "tiny", people=people, steps=steps, tested=2)
+    experiment = People(paths=(folder,)).prepared(tmp_path)
+    sections = experiment.report(runs.run(experiment, tmp_path, HERE))
+    assert report.write(report.Report("tiny", sections, {}), tmp_path).exists()
+    assert not re.search(r"\bnan\b", (tmp_path / "report.html").read_text())
+
+
+def test_one_of_a_kind_is_counted_in_the_singular():
+    assert (counted(1, "feature"), counted(2, "feature")) == ("1 feature", "2 features")
+    assert (counted(1, "class", "classes"), counted(5, "class", "classes")) == (
+        "1 class",
+        "5 classes",
+    )
 
 
 def test_a_person_has_one_decay_of_all_tasks_and_the_group_one_distribution(two_sets, tmp_path):
@@ -191,7 +372,7 @@ def test_a_person_has_one_decay_of_all_tasks_and_the_group_one_distribution(two_
     person, surfaces = next(iter(found.surfaces.items()))
     assert [row["surface"] for row in again if row["person"] == person] == surfaces
     assert found.betas[person] == decay.together(surfaces)
-    assert found.group.people == len(found.persons) == 4
+    assert found.group.people == len(found.next.persons) == 6
     # A second task of everybody counts, though it adds no person.
     assert found.group.shares != people_scores.Scored(found.data, rows).group.shares
 

@@ -260,6 +260,32 @@ def said_of(folder):
     return said
 
 
+def with_times(*times):
+    """The trials with these response times."""
+    first, *lines = TRIALS.splitlines()
+    return "\n".join(
+        [f"{first},response_ms", *(f"{a},{b}" for a, b in zip(lines, times, strict=True))]
+    )
+
+
+def test_a_response_time_may_be_missing_and_is_a_number_otherwise(tmp_path):
+    times = ["", "NA", "nan", "0", "1250", "12.5"]
+    assert read_people(written(tmp_path / "people", trials=with_times(*times))).people == 2
+
+
+@pytest.mark.parametrize(
+    ("time", "complaint"),
+    [
+        ("slow", "line 4: response_ms is 'slow', not a number; write milliseconds like 1250"),
+        ("inf", "line 4: response_ms is 'inf', not a number; write milliseconds like 1250"),
+        ("-5", "line 4: response_ms is -5, below 0; write milliseconds like 1250"),
+    ],
+)
+def test_a_response_time_that_is_none_is_refused(tmp_path, time, complaint):
+    trials = with_times("1", "2", time, "4", "5", "6")
+    assert complaint in said_of(written(tmp_path / "people", trials=trials))
+
+
 def test_a_class_that_a_task_lacks_is_named_where_labels_differ_between_tasks(tmp_path):
     trials = TRIALS + "p,2,1,a,dog,dog,1\np,2,2,b,dog,cat,1\n"
     said = said_of(written(tmp_path / "people", trials=trials))

@@ -4,15 +4,24 @@ import base64
 import csv
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from analysis.charts.shapes import Path, Text
+from analysis.charts.lettering import REGULAR, width_of
+from analysis.charts.shapes import Line, Path, Text
 from analysis.stats import summarise
 from jobs.sweeps import HERE
 from reproduction import report, runs
-from reproduction.figures import convergence_plot, first_phases, log_ticks, phase_scatter
+from reproduction.figures import (
+    Dots,
+    convergence_plot,
+    dot_plot,
+    first_phases,
+    log_ticks,
+    phase_scatter,
+)
 from reproduction.summaries import compared, in_deviations, mean_curve, with_interval
 
 from .builders import Dice
@@ -52,6 +61,25 @@ def test_the_numbers_are_in_the_folder_and_in_the_page(written):
     )
     assert base64.b64decode(inside[1]) == (written.parent / "eyes.csv").read_bytes()
     assert (written.parent / "line.csv").exists()
+
+
+def test_settings_are_told_as_people_write_them():
+    settings = {"classes": [2, 3], "paths": [], "is_plain": True, "beta": 0.5, "data": None}
+    told = report.Report("t", [], settings).settings_in_words
+    assert list(told.values()) == ["2, 3", "", "yes", "0.5", "none"]
+
+
+def test_a_table_in_a_terminal_has_its_numbers_below_each_other():
+    table = report.ReportTable(
+        "T", ["", "a", "long"], [["x", "1.5", "2"], ["yy", "10", "3"]], "C.", None
+    )
+    assert report.as_text(table).splitlines() == [
+        "T. C.",
+        "",
+        "      a  long",
+        "x   1.5     2",
+        "yy   10     3",
+    ]
 
 
 def test_what_is_written_is_escaped(written):
@@ -129,6 +157,60 @@ def test_a_logarithmic_plot_has_even_steps_for_even_factors():
     line = next(s for s in drawing.shapes if s.style.startswith("curve"))
     (_, a), (_, b), (_, c) = line.points
     assert a - b == pytest.approx(b - c)
+
+
+def spans(drawing):
+    """Where each small text lies: its height, its left and its right end."""
+    for shape in drawing.shapes:
+        if isinstance(shape, Text) and shape.style == "tick":
+            width = width_of(shape.text, REGULAR, 12)
+            left = shape.x - {"start": 0, "middle": width / 2, "end": width}[shape.anchor]
+            yield shape.y, left, left + width
+
+
+def test_texts_of_a_legend_neither_overlap_nor_leave_the_paper():
+    names = [
+        "harmonic",
+        "harmonic, mended",
+        "tracked",
+        "running accuracy",
+        "learning curve of others",
+    ]
+    drawing = convergence_plot(
+        "t",
+        "loss",
+        [mean_curve(name, [0, 5], [[0.5, 0.9]]) for name in names],
+        x_axis="answers seen",
+    )
+    assert {*names, "answers seen"} <= {s.text for s in drawing.shapes if isinstance(s, Text)}
+    texts = sorted(spans(drawing))
+    assert all(left >= 0 and right <= drawing.width for _, left, right in texts)
+    for (y, _, right), (below, left, _) in pairwise(texts):
+        assert y != below or right < left
+
+
+def test_a_curve_of_one_step_has_whole_steps_and_a_line_for_its_interval():
+    drawing = convergence_plot("t", "loss", [mean_curve("a", [0], [[0.5], [0.9]])])
+    assert not {"0.2", "0.4"} & {
+        s.text for s in drawing.shapes if isinstance(s, Text) and s.y > 260
+    }
+    (whisker,) = [s for s in drawing.shapes if s.style.startswith("hair")]
+    (_, high), (_, low) = whisker.points
+    assert high < low
+
+
+def test_one_mark_in_a_row_needs_no_legend():
+    names = ["running accuracy", "learning curve of others"]
+    rows = [Dots(name, [summarise([0.2, 0.4, 0.6])]) for name in names]
+    drawing = dot_plot("t", "loss", ["mean"], rows)
+    assert "mean" not in {s.text for s in drawing.shapes if isinstance(s, Text)}
+
+
+def test_no_line_runs_through_the_name_of_a_row():
+    rows = [Dots("learning curve of others", [summarise([0.2, 0.4])])] * 3
+    drawing = dot_plot("t", "loss", ["mean"], rows)
+    ends = {s.x for s in drawing.shapes if isinstance(s, Text) and s.anchor == "end"}
+    assert all(max(ends) < min(s.x1, s.x2) for s in drawing.shapes if isinstance(s, Line))
 
 
 def test_an_example_has_the_colour_of_the_phase_that_showed_it_first():

@@ -33,6 +33,8 @@ class Command(BaseCommand):
         for name, experiment in EXPERIMENTS.items():
             one = kinds.add_parser(name, help=experiment.title)
             experiment.add_arguments(one)
+            if experiment.has_seeds:
+                one.add_argument("--seeds", type=int, help="the number of runs of every condition")
             add_common_arguments(one)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -56,17 +58,19 @@ class Command(BaseCommand):
         self.stdout.write(f"{experiment.title}. Results are kept in {folder} as they come.")
         experiment = experiment.prepared(folder)
         results = runs.run(experiment, folder, executor_of(options))
+        self.stdout.write("All results are there. Making tables and figures of them.")
         finished = report.Report(
             title=experiment.title,
             sections=experiment.report(results),
-            settings=experiment.settings(),
+            settings=experiment.told_settings(),
             software=report.versions(software_version()),
         )
+        for table in experiment.in_short(finished.sections):
+            self.stdout.write(f"\n{report.as_text(table)}\n")
         return report.write(finished, folder)
 
 
 def add_common_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--seeds", type=int, help="the number of runs of every condition")
     parser.add_argument("--output", type=Path, metavar="FOLDER", help="for the report and the data")
     add_executor_arguments(parser)
     parser.add_argument(

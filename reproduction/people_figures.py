@@ -1,0 +1,257 @@
+"""The figures of the report on people; the file beside each has exactly what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy.stats import rankdata
+
+from analysis.charts.axes import shortened
+from analysis.charts.figures.distributions import ArmPoints, histogram, scatter
+from analysis.charts.words import plain
+from analysis.modelcheck.figures import ArmBins, calibration_plot
+from analysis.stats import SampleSummary
+from teaching.decay import RATES
+
+from .figures import Dots, convergence_plot, dot_plot
+from .people_scores import STRIDE, Answered, Scored, Window, calibration_error
+from .people_ways import EVERY, FAMILY_NAMES, TEACHERS, WAYS
+from .report import Data, Figure
+from .summaries import MeanCurve, mean_curve, with_limits
+
+LIMITS = ("mean", "low", "high")
+# A class whose name is longer is cut on an axis.
+LONGEST_CLASS = 16
+TENTHS = 10
+
+
+def figures_of(found: Scored) -> list[Figure]:
+    """Two in a row, each pair about as high as each other."""
+    figures = [
+        by_answers(found),
+        errors_by_answers(found),
+        calibration_panels(found, found.next, "Predicted and given answers", "calibration"),
+        means(found, found.next, "Log loss of the next answer", "means"),
+        betas(found),
+        rates(found),
+    ]
+    if found.data.memory:
+        figures += [memory_and_betas(found), memory_and_rates(found)]
+    if found.tests:
+        title = "Predicted and given answers, items not taught"
+        figures += [
+            means(found, found.tests, "Log loss, items not taught", "tests-means"),
+            calibration_panels(found, found.tests, title, "tests-calibration"),
+        ]
+    return figures
+
+
+def by_answers(found: Scored) -> Figure:
+    """The loss by the number of answers seen."""
+    answered = found.next
+    starts = [window.start for window in answered.windows]
+    curves = {
+        name: mean_curve(WAYS.get(name, name), starts, answered.by_answers(name).tolist())
+        for name in [*EVERY, *found.models]
+    }
+    return Figure(
+        convergence_plot(
+            "Log loss by answers seen",
+            "log loss, nats",
+            [curves[name] for name in WAYS],
+            x_axis="answers seen",
+        ),
+        f"Means of {STRIDE} answers, from the number of answers seen before them, over the people who gave them all, "
+        "with 95 % intervals. The file has the number of people, and the families and single models too, with the "
+        "calibration error of the same answers.",
+        Data(
+            f"people-{found.data.name}-by-answers",
+            ["way", "answers_seen", "people", *LIMITS, "calibration_error"],
+            [row for name, curve in curves.items() for row in _points(answered, name, curve)],
+        ),
+    )
+
+
+def _points(answered: Answered, name: str, curve: MeanCurve) -> list[list[object]]:
+    return [
+        [
+            name,
+            window.start,
+            window.people,
+            *(float(part[at]) for part in (curve.mean, curve.low, curve.high)),
+            calibration_error(*answered.class_chances(name, window.inside)),
+        ]
+        for at, window in enumerate(answered.windows)
+    ]
+
+
+def errors_by_answers(found: Scored) -> Figure:
+    """The calibration error by the number of answers seen, of what teachers could go by."""
+    answered = found.next
+    errors = {
+        name: [answered.error_within(name, window.inside) for window in answered.windows]
+        for name in TEACHERS
+    }
+    return Figure(
+        convergence_plot(
+            "Calibration error by answers seen",
+            "calibration error",
+            [_error_curve(TEACHERS[name], answered.windows, own) for name, own in errors.items()],
+            x_axis="answers seen",
+        ),
+        f"Of the same {STRIDE} answers each, with 95 % intervals over people. The error of few answers is larger than "
+        "that of many by chance alone; the intervals allow for it.",
+        Data(
+            f"people-{found.data.name}-calibration-by-answers",
+            ["way", "answers_seen", "people", "calibration_error", "low", "high"],
+            [
+                [TEACHERS[name], window.start, window.people, *with_limits(error)]
+                for name, own in errors.items()
+                for window, error in zip(answered.windows, own, strict=True)
+            ],
+        ),
+    )
+
+
+def _error_curve(
+    title: str, windows: Sequence[Window], errors: Sequence[SampleSummary]
+) -> MeanCurve:
+    """Errors without an interval have one of no length."""
+    mean = np.array([error.mean for error in errors])
+    low = np.array([error.interval.low if error.interval else error.mean for error in errors])
+    high = np.array([error.interval.high if error.interval else error.mean for error in errors])
+    return MeanCurve(title, [window.start for window in windows], mean, low, high)
+
+
+def calibration_panels(found: Scored, answered: Answered, title: str, file: str) -> Figure:
+    """Predicted beside observed shares, a panel for each of what teachers could go by."""
+    arms = [ArmBins(words, answered.bins(name)) for name, words in TEACHERS.items()]
+    return Figure(
+        calibration_plot(title, arms, _class_words(found.data.classes)),
+        "Probabilities of a class in tenths beside the share of answers that named it: the second class of two, all "
+        "classes of more. On the dashed line the two agree; whiskers are 95 % intervals, as if answers were "
+        "independent.",
+        Data(
+            f"people-{found.data.name}-{file}",
+            ["way", "predicted", "observed", "n", "low", "high"],
+            [
+                [arm.name, one.predicted, one.observed, one.n, one.interval.low, one.interval.high]
+                for arm in arms
+                for one in arm.bins
+            ],
+        ),
+    )
+
+
+def _class_words(classes: Sequence[str]) -> tuple[str, str]:
+    """What is observed and what is predicted."""
+    if len(classes) > 2:
+        return "a class was answered", "a class was predicted"
+    second = shortened(classes[1], LONGEST_CLASS)
+    return f"“{second}” was answered", f"“{second}” was predicted"
+
+
+def means(found: Scored, answered: Answered, title: str, file: str) -> Figure:
+    """The loss of every way and every family."""
+    names = WAYS | {name: name for name in FAMILY_NAMES}
+    rows = [Dots(words, [answered.loss(name)]) for name, words in names.items()]
+    return Figure(
+        dot_plot(title, "log loss, nats", ["mean"], rows),
+        "Means with 95 % intervals over people.",
+        Data(
+            f"people-{found.data.name}-{file}",
+            ["way", *LIMITS],
+            [[row.name, *with_limits(row.means[0])] for row in rows],
+        ),
+    )
+
+
+def betas(found: Scored) -> Figure:
+    """How the decays of people distribute."""
+    shares = np.array(found.group.shares).reshape(TENTHS, -1).sum(axis=1)
+    bars = [(round((at + 0.5) / TENTHS, 2), 100 * share) for at, share in enumerate(shares)]
+    return Figure(
+        histogram("Memory decay of the paper's learner", "β", bars, y_axis="share of people, %"),
+        "The share of people who are expected at each β, in tenths, from the answers of all of them together.",
+        Data(
+            f"people-{found.data.name}-betas",
+            ["beta_from", "beta_to", "percent"],
+            [[at / TENTHS, (at + 1) / TENTHS, bar] for at, (_, bar) in enumerate(bars)],
+        ),
+    )
+
+
+def rates(found: Scored) -> Figure:
+    """How the learning rates distribute."""
+    bars = [(float(at), 100 * share) for at, share in enumerate(found.rate_shares.tolist())]
+    return Figure(
+        histogram(
+            "Learning rate of the paper's learner",
+            "η₀, where examples have the length 1",
+            bars,
+            y_axis="share of tasks, %",
+            show_middle=_every_other_rate,
+        ),
+        "The share of tasks that are expected at each learning rate, from the answers of all people together; every "
+        "task of a person may have a rate of its own.",
+        Data(
+            f"people-{found.data.name}-rates",
+            ["rate", "percent"],
+            [[rate, bar] for rate, (_, bar) in zip(RATES.tolist(), bars, strict=True)],
+        ),
+    )
+
+
+def _every_other_rate(place: float) -> str:
+    """All of them would touch each other."""
+    return "" if int(place) % 2 else f"{RATES[int(place)]:.2g}"
+
+
+def memory_and_betas(found: Scored) -> Figure:
+    values = {person: one.beta for person, one in found.betas.items()}
+    return _memory(found, "memory", "Decay and memory", "fitted β", "beta", values, plain)
+
+
+def memory_and_rates(found: Scored) -> Figure:
+    values = {person: rate / np.log(10) for person, rate in found.log_rates.items()}
+    words = ("Learning rate and memory", "fitted η₀", "log10_rate")
+    return _memory(found, "memory-rates", *words, values, _power_of_ten)
+
+
+def _power_of_ten(value: float) -> str:
+    return f"{10**value:.2g}"
+
+
+def _memory(
+    found: Scored,
+    file: str,
+    title: str,
+    axis: str,
+    column: str,
+    values: Mapping[str, float],
+    show_tick: Callable[[float], str],
+) -> Figure:
+    """Something fitted beside memory scores, by rank, as the correlation has them."""
+    people = [person for person in values if person in found.data.memory]
+    ranks = rankdata([found.data.memory[person] for person in people]).tolist()
+    points = list(zip(ranks, [values[person] for person in people], strict=True))
+    return Figure(
+        scatter(
+            title,
+            "rank of the memory score",
+            axis,
+            [ArmPoints("", points)],
+            show_tick=show_tick,
+            has_zero=False,
+        ),
+        "Every person with a memory score.",
+        Data(
+            f"people-{found.data.name}-{file}",
+            ["person", "memory", "memory_rank", column],
+            [
+                [person, found.data.memory[person], rank, value]
+                for person, (rank, value) in zip(people, points, strict=True)
+            ],
+        ),
+    )
