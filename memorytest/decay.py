@@ -48,6 +48,15 @@ def decay_of(study: Study, lengths: Sequence[int], others: PeopleByLengths) -> D
     return Decay(memory_decay(shrunken), BetaMapping.SHRUNKEN, inputs)
 
 
+def decay_sentence(study: Study) -> str:
+    """How β comes about, if not as in the paper."""
+    sentences = {
+        BetaMapping.SHRUNKEN: "The memory decay β comes from n̄, moved towards the mean of earlier people.",
+        BetaMapping.FIXED: f"The memory decay β is {study.fixed_beta} for every worker.",
+    }
+    return sentences.get(BetaMapping(study.beta_mapping), "")
+
+
 def measure(
     participant: Participant, lengths: list[int], others: PeopleByLengths | None = None
 ) -> None:

@@ -138,12 +138,28 @@ class ReplayedStep:
     @property
     def is_same_belief(self) -> bool:
         """What the worker would answer, and which kind of learner the worker is."""
-        then, now = list(self.stored.probabilities), list(self.choice.probabilities)
-        if kind := self.stored.learner_kind:
-            then.append(self.stored.learner_kind_p)
-            now.append(kinds_of_learners(self.choice).get(kind, 0.0))
-        # The same machine gives the same bits; another BLAS may differ in the last ones.
-        return all(abs(a - b) <= 1e-9 for a, b in zip(then, now, strict=True))
+        return self.is_same_expectation and self.is_same_kind
+
+    @property
+    def is_same_expectation(self) -> bool:
+        pairs = zip(self.stored.probabilities, self.choice.probabilities, strict=True)
+        return all(is_same(then, now) for then, now in pairs)
+
+    @property
+    def is_same_kind(self) -> bool:
+        """Whether the stored kind of learner is as probable as it was; so it is where no kind was stored."""
+        kind = self.stored.learner_kind
+        return not kind or is_same(self.stored.learner_kind_p or 0.0, self.kinds.get(kind, 0.0))
+
+    @property
+    def kinds(self) -> dict[str, float]:
+        """How probable each kind of learner is today."""
+        return kinds_of_learners(self.choice)
+
+
+def is_same(then: float, now: float) -> bool:
+    """The same machine gives the same bits; another BLAS may differ in the last ones."""
+    return abs(then - now) <= 1e-9
 
 
 def replay(participant: Participant) -> list[ReplayedStep]:

@@ -9,6 +9,7 @@ from django.conf import settings as server
 
 from studies.summary import counted
 from studies.version_groups import versions_in_words
+from teaching.estimates import estimate_question, estimate_sentence
 
 from .facts import StudyFacts
 from .finding import Finding, fine, note, obstacle, question
@@ -20,6 +21,13 @@ def settings(facts: StudyFacts) -> Finding:
     if facts.problems:
         return obstacle(" ".join(facts.problems), facts.setting("title", "Set-up"))
     return fine("The settings fit together, and the data set has enough images for them.")
+
+
+def estimate(facts: StudyFacts) -> Finding:
+    doubt = estimate_question(facts.study)
+    if doubt:
+        return question(doubt, facts.setting("jedi_estimator", "JEDI’s estimate"))
+    return fine(estimate_sentence(facts.study) or "It is the paper’s.")
 
 
 def address(facts: StudyFacts) -> Finding:

@@ -24,6 +24,7 @@ CHECKS = (
     Check("files", "Files", data_set.files),
     Check("shortcuts", "Shortcuts", data_set.shortcuts),
     Check("rate", "Learning rate", data_set.learning_rate),
+    Check("estimate", "JEDI’s estimate", running.estimate),
     Check("ceiling", "Ceiling", data_set.ceiling),
     Check("target", "Number of workers", sample.target),
     Check("consent", "Consent text", workers.consent),

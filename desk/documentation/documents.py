@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 FOLDER = settings.BASE_DIR / "docs"
+IMAGES = FOLDER / "images"
 # Every file of the folder, with what one finds in it, in the order in which a researcher meets them.
 DOCUMENTS = {
     "researchers": "From the first sign-in to payment: studies, recruiting, the monitor, quality and exclusion.",
@@ -95,9 +97,12 @@ def prepare(token: Token, inside: Token | None) -> None:
 
 
 def with_own_links(tokens: Sequence[Token]) -> list[Token]:
-    """Links to other documents lead to their pages; what links to other files of the project stays as plain words."""
+    """Links to other documents lead to their pages, pictures come from the product, and links to other files of the
+    project stay as plain words."""
     kept, is_dropped = [], False
     for token in tokens:
+        if token.type == "image":
+            token.attrSet("src", image_address(Path(str(token.attrGet("src"))).name))
         if token.type == "link_open":
             href = own_link(str(token.attrGet("href")))
             is_dropped = href is None
@@ -114,9 +119,20 @@ def own_link(href: str) -> str | None:
     """None for a file that the product does not show."""
     if href.startswith(("#", "https://", "http://")):
         return href
+    if href.startswith("images/"):
+        return image_address(Path(href).name)
     name, _, anchor = href.partition("#")
     name = name.removesuffix(".md")
     return address_of(name, anchor) if name in DOCUMENTS else None
+
+
+def image_address(name: str) -> str:
+    return reverse("document_image", args=[name])
+
+
+def image_file(name: str) -> Path | None:
+    """A picture of the documentation; None if there is none of that name."""
+    return next((file for file in IMAGES.glob("*.png") if file.name == name), None)
 
 
 def anchor_of(heading: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from .documents import DOCUMENTS, address_of, document, title_of
+from .documents import DOCUMENTS, address_of, document, image_file, title_of
 
 
 def index(request: HttpRequest) -> HttpResponse:
@@ -24,3 +24,10 @@ def page(request: HttpRequest, name: str) -> HttpResponse:
     found = document(name)
     context = admin.site.each_context(request) | {"title": found.title, "document": found}
     return TemplateResponse(request, "admin/desk/documentation/page.html", context)
+
+
+def image(request: HttpRequest, name: str) -> FileResponse:
+    file = image_file(name)
+    if file is None:
+        raise Http404
+    return FileResponse(file.open("rb"), content_type="image/png")

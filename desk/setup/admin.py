@@ -18,6 +18,7 @@ from studies.models import Study, StudyVersion
 from studies.models.settings import GROUPS, StudySettings, names_in
 from studies.rates import rate_question
 
+from .help import with_links
 from .outcome import OutcomeChoice
 from .page import setup_context, verdict
 from .rate import RateInput
@@ -71,6 +72,8 @@ class StudyAdmin(OwnedStudies):
         if widget := WIDGETS.get(db_field.name):
             options["widget"] = widget()
         field = super().formfield_for_dbfield(db_field, request, **options)
+        if field:
+            field.help_text = with_links(str(field.help_text))
         if db_field.name == "dataset" and field:
             # A study's form is not the place to delete the images of other studies.
             field.widget.can_delete_related = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin, messages
@@ -15,6 +16,7 @@ from desk.base.pages import AdminPage, Page, address
 from desk.checks.page import how_many
 from desk.checks.table import check_list
 from desk.versions.differences import Difference, differences
+from memorytest.decay import decay_sentence
 from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
@@ -24,6 +26,7 @@ from studies.services import change_state
 from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
 from teaching.assignment import teaching_lengths
+from teaching.estimates import estimate_sentence
 
 # What decides an outcome, how workers are assigned, and what comes of the outcome: as the paper has it.
 PAPER = (
@@ -95,7 +98,15 @@ def number_under_way(study: Study) -> int:
 
 
 def summary_of(study: Study, wrong: Collection[str]) -> Summary | None:
-    return None if IN_THE_SUMMARY & set(wrong) else summarise(study, teaching_lengths(study))
+    if IN_THE_SUMMARY & set(wrong):
+        return None
+    summary = summarise(study, teaching_lengths(study))
+    return replace(summary, advice=" ".join([summary.advice, *own_ways(study)]))
+
+
+def own_ways(study: Study) -> list[str]:
+    """What the study assumes about learners otherwise than the paper does."""
+    return [words for words in (decay_sentence(study), estimate_sentence(study)) if words]
 
 
 def changes_of(study: Study) -> list[Difference]:

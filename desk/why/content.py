@@ -170,6 +170,7 @@ def decision_words(reason: Reason) -> Named:
         "has_parts": reason.has_parts,
         "allowed": int(reason.allowed.sum()),
         "score_name": words.score_name,
+        "advantage": words.advantage(reason.choice.score),
         "text": words.text,
         "baseline": words.baseline and (words.baseline[0], decimal(words.baseline[1], 2)),
     }

@@ -8,7 +8,7 @@ import pytest
 from tests.site import Site
 
 from . import records
-from .conftest import Join, MakeStudy, Visit
+from .conftest import PHONE, Join, MakeStudy, Visit
 from .researcher import NAME, PASSWORD, sign_in
 
 
@@ -67,6 +67,25 @@ def test_a_researcher_sees_a_participant_and_downloads_the_gain(
     # Further down they load when they are scrolled to.
     images.last.scroll_into_view_if_needed()
     assert images.last.evaluate("image => image.decode().then(() => image.naturalWidth > 0)")
+
+
+@pytest.mark.usefixtures("researcher_account")
+def test_a_table_that_is_too_wide_says_on_which_side_there_is_more(
+    site: Site, visit: Visit, join: Join, study: MakeStudy
+) -> None:
+    worker = join("teaching", study(arms="jedi", owner=NAME), answers=4)
+    (key,) = records.participant(site, worker.token, "id")
+    phone, desktop = visit(**PHONE), visit()
+    for visitor in (phone, desktop):
+        sign_in(visitor)
+        visitor.open(f"/admin/studies/participant/{key}/why/5/")
+    table = phone.page.locator(".wide").first
+    phone.page.wait_for_selector(".wide.is-cut.has-more-right:not(.has-more-left)")
+    table.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    phone.page.wait_for_selector(".wide.is-cut.has-more-left:not(.has-more-right)")
+    assert phone.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert desktop.page.locator(".wide").count() > 0
+    assert desktop.page.locator(".is-cut").count() == 0
 
 
 @pytest.mark.usefixtures("researcher_account")

@@ -29,6 +29,17 @@ def test_the_form_checks_while_one_types_and_takes_the_papers_settings(
     page.fill("#id_cold_start", "3")
     page.wait_for_selector(".field-short_steps .errorlist", state="detached")
 
+    # A β of its own is asked for where the memory decay is fixed.
+    beta = page.locator("#id_fixed_beta")
+    assert not beta.is_visible()
+    page.select_option("#id_beta_mapping", "fixed")
+    beta.fill("0.6")
+    page.locator("[data-advice]").filter(has_text="β is 0.6 for every worker").wait_for()
+    page.select_option("#id_beta_mapping", "paper")
+    page.wait_for_selector(".field-fixed_beta .errorlist")
+    beta.fill("")
+    beta.wait_for(state="hidden")
+
     # The order of teachers, by the arrows.
     page.click("[aria-label='Move JEDI up']")
     assert page.locator(".teachers li b").all_inner_texts()[:2] == ["JEDI", "RT"]

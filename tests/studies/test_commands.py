@@ -10,6 +10,7 @@ from django.utils import timezone
 from studies.models import Participant, Study
 from teaching.models import TeachingStep
 from tests.builders import database_snapshot, make_dataset, make_participant, make_study
+from tests.teaching.sessions import taught_by
 from tests.worker import Worker
 
 pytestmark = pytest.mark.django_db
@@ -156,6 +157,37 @@ def test_a_session_under_way_can_be_replayed_by_its_code_in_small_letters():
     TeachingStep.objects.filter(step=1).update(probabilities=[0.9, 0.9])
     with pytest.raises(CommandError, match=r"cannot be replayed: Step 1 .* do not add up to 1"):
         run("replay_session", code)
+
+
+def differences_said(participant: Participant) -> str:
+    """What the replay says of the last step, which somebody has changed."""
+    output = io.StringIO()
+    with pytest.raises(CommandError, match="1 of 5 choices differ"):
+        call_command("replay_session", participant.code, stdout=output)
+    [line] = [line for line in output.getvalue().splitlines() if "DIFFERS" in line]
+    return line.partition("DIFFERS: ")[2]
+
+
+def test_a_replay_names_what_differs_as_it_was_stored_and_as_it_is_now():
+    participant = taught_by("tracked", answers=4)
+    last = TeachingStep.objects.of(participant).last()
+    kind, p = last.learner_kind, last.learner_kind_p
+    changed = TeachingStep.objects.filter(pk=last.pk)
+
+    changed.update(learner_kind_p=p - 1e-8)
+    assert differences_said(participant) == (
+        f"kind of learner {kind} {p - 1e-8:.10f} is now {kind} {p:.10f}"
+    )
+    changed.update(learner_kind="nobody", learner_kind_p=p)
+    assert differences_said(participant) == (
+        f"kind of learner nobody {p:.10f} is now {kind} {p:.10f}, nobody 0.0000000000"
+    )
+    examples = participant.study.dataset.examples.filter(split="teaching")
+    other = examples.exclude(pk=last.example_id).order_by("pool_index")[0]
+    changed.update(learner_kind=kind, probabilities=[0.25, 0.75], example=other)
+    image, belief = differences_said(participant).split("; ")
+    assert image == f"image {other.pool_index} is now {last.example.pool_index}"
+    assert belief == f"p 0.7500000000 is now p {last.p:.10f}"
 
 
 def test_the_demo_is_loaded_once_and_left_alone():

@@ -11,12 +11,12 @@ from tests.builders import make_dataset, make_participant, make_study
 def taught_by(
     arm: str, answers: int = 9, *, dataset: Dataset | None = None, **settings: Any
 ) -> Participant:
-    """Somebody with β = ¾ who is right two times out of three, the next image open."""
+    """Somebody with β = ¾ who is right two times out of three, the next image open; always the same one."""
     study = make_study(
         dataset=dataset or make_dataset(teaching=16, evaluation=6), arms=arm, **settings
     )
     participant = make_participant(study)
-    participant.arm, participant.beta = arm, 0.75
+    participant.arm, participant.beta, participant.seed = arm, 0.75, 5
     participant.save()
     steps: list[TeachingStep] = []
     for number in range(answers + 1):

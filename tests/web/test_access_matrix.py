@@ -153,6 +153,7 @@ ROWS = {
     "admin/jsi18n/": Row(ANY_STAFF),
     "admin/docs/": Row(ANY_STAFF),
     "admin/docs/<slug:name>/": Row(ANY_STAFF, address="/admin/docs/researchers/"),
+    "admin/docs/images/<str:name>": Row(ANY_STAFF, address="/admin/docs/images/people-loss.png"),
     # No form of ours completes what is typed.
     "admin/autocomplete/": Row(NOBODY),
     "admin/r/<path:content_type_id>/<path:object_id>/": Row(

@@ -363,6 +363,7 @@ SHOW = {
     "admin/^(?P<app_label>…)/$",
     "admin/autocomplete/",
     "admin/docs/",
+    "admin/docs/images/<str:name>",
     "admin/docs/<slug:name>/",
     "admin/jsi18n/",
     "admin/password_change/done/",

@@ -10,7 +10,7 @@ from .outcome import OutcomeSettings
 from .page import PageSettings
 from .participation import ParticipationSettings
 from .payment import PaymentSettings
-from .teaching import TeachingSettings
+from .teaching import JediEstimator, TeachingSettings
 from .texts import ScoreTold, TextSettings
 
 # In the order of the form.
@@ -38,6 +38,7 @@ __all__ = [
     "SESSION_SETTINGS",
     "BetaMapping",
     "EvaluationSettings",
+    "JediEstimator",
     "MemorySettings",
     "OutcomeSettings",
     "PageSettings",

@@ -117,8 +117,9 @@ class TeachingSettings(StudySettings):
         choices=JediEstimator,
         default=JediEstimator.PAPER,
         help_text="How JEDI finds out what the worker believes. The paper’s harmonic estimate takes every answer for a "
-        "lasting belief and predicts people worse than a coin does; “mended” knows guesses, all answers and what the "
-        "worker was told. The other teachers stay as they are. See “What is known about people” in the documentation.",
+        "lasting belief and has predicted people no better than a guess; “mended” knows guesses, all answers and what "
+        "the worker was told. The other teachers stay as they are. See “What is known about people” in the "
+        "documentation.",
     )
     shows_references = models.BooleanField(
         "reference pictures",

@@ -1,7 +1,7 @@
 """Replays the teacher's choices of one session and says whether they match."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -9,6 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from studies.models import Participant
 from teaching.engine import EngineError
 from teaching.services import ReplayedStep, replay
+
+# Two numbers that count as different differ in these decimals.
+FINE = 10
 
 
 class Command(BaseCommand):
@@ -44,14 +47,34 @@ class Command(BaseCommand):
 
 def describe(step: ReplayedStep) -> str:
     stored = step.stored
-    now = f"DIFFERS: now image {step.choice.example}, {beliefs(step.choice.probabilities)}"
     then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  {beliefs(stored.probabilities)}"
     if stored.learner_kind:
         then += f"  {stored.learner_kind} {stored.learner_kind_p:.6f}"
-    return f"{then}  {'same' if step.matches else now}"
+    found = "; ".join(differences(step))
+    return f"{then}  {f'DIFFERS: {found}' if found else 'same'}"
 
 
-def beliefs(probabilities: Sequence[float]) -> str:
+def differences(step: ReplayedStep) -> Iterator[str]:
+    """What was stored, and what it is now, of everything that differs."""
+    stored, choice = step.stored, step.choice
+    if not step.is_same_image:
+        yield f"image {stored.example.pool_index} is now {choice.example}"
+    if not step.is_same_expectation:
+        now = beliefs(choice.probabilities, FINE)
+        yield f"{beliefs(stored.probabilities, FINE)} is now {now}"
+    if not step.is_same_kind:
+        then = f"{stored.learner_kind} {stored.learner_kind_p:.{FINE}f}"
+        yield f"kind of learner {then} is now {kinds_today(step)}"
+
+
+def kinds_today(step: ReplayedStep) -> str:
+    """The likeliest kind, and the stored one if that is another."""
+    likeliest = max(step.kinds, key=step.kinds.__getitem__, default="unknown")
+    names = dict.fromkeys([likeliest, step.stored.learner_kind])
+    return ", ".join(f"{name} {step.kinds.get(name, 0.0):.{FINE}f}" for name in names)
+
+
+def beliefs(probabilities: Sequence[float], decimals: int = 6) -> str:
     """Of two classes p alone, of more the probability of each."""
     shown = probabilities[1:] if len(probabilities) == 2 else probabilities
-    return " ".join(["p", *(f"{one:.6f}" for one in shown)])
+    return " ".join(["p", *(f"{one:.{decimals}f}" for one in shown)])

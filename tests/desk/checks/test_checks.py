@@ -77,6 +77,17 @@ def test_a_study_that_cannot_run_is_still_checked_in_everything(study):
     assert (grades["settings"], grades["minutes"], grades["pay"]) == ("obstacle", "note", "note")
 
 
+def test_a_mended_estimate_without_jedi_is_questioned(study):
+    assert judged(study, "estimate") == (Grade.FINE, "It is the paper’s.")
+    change(study, jedi_estimator="mended")
+    assert judged(study, "estimate") == (Grade.FINE, "JEDI uses the mended estimate.")
+    finding = found(change(study, arms="imt,rt"), "estimate")
+    assert finding.grade == Grade.QUESTION
+    assert "no effect, because JEDI is not among the teachers" in finding.sentence
+    assert finding.link.url.endswith("#id_jedi_estimator")
+    assert judged(change(study, jedi_estimator="paper"), "estimate")[0] == Grade.FINE
+
+
 # The data set
 
 

@@ -387,6 +387,8 @@ def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, s
     assert table.rows[-1][-1] == f"{silent} of 47"
     assert "1 of them without memory span or beta or beta fitted" in table.note
     assert f"ρ = {rho}" in page_of(researcher, study)
+    [figure] = [one for one in results_page(study)["figures"] if one.key == "decay"]
+    assert "Single fits of about thirty answers lean towards the middle" in figure.caption
     rows = csv_of(researcher, study, "decay")
     assert [float(row["beta_fitted"]) for row in rows[1:]] == betas
     assert rows[0]["beta_fitted"] == ""

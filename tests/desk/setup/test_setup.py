@@ -55,6 +55,16 @@ def test_every_setting_is_explained(researcher, study):
     assert [name for name, field in form.fields.items() if not field.help_text] == []
 
 
+def test_a_document_that_a_setting_names_is_one_click_away(researcher, study):
+    page = text_of(researcher, study_address(study))
+    for name in ("beta_mapping", "jedi_estimator"):
+        help_text = page.partition(f'id="id_{name}_helptext"')[2].partition("</div>\n")[0]
+        assert (
+            '“<a href="/admin/docs/people/" target="_blank">What is known about people</a>”'
+            in help_text
+        )
+
+
 def test_every_setting_of_a_session_can_be_set(researcher, study):
     form = researcher.get(study_address(study)).context["adminform"].form
     assert set(Study.CONFIGURATION) <= set(form.fields)
@@ -188,6 +198,23 @@ def test_the_check_says_what_saving_would_say(researcher, study):
 def test_no_sentence_is_made_of_wrong_numbers(researcher, study):
     assert checked(researcher, study, evaluation_size="7")["summary"] is None
     assert checked(researcher, study, title="")["summary"] is not None
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"beta_mapping": "shrunken"}, "β comes from n̄, moved towards the mean of earlier people."),
+        ({"beta_mapping": "fixed", "fixed_beta": "0.6"}, "β is 0.6 for every worker."),
+        ({"jedi_estimator": "mended"}, "JEDI uses the mended estimate."),
+        ({"jedi_estimator": "mended", "arms": "rt"}, "no effect, because JEDI is not among the"),
+    ],
+)
+def test_the_study_in_words_names_what_is_assumed_otherwise_than_in_the_paper(
+    researcher, study, settings, words
+):
+    as_in_the_paper = checked(researcher, study)["summary"]["advice"]
+    assert "β" not in as_in_the_paper and "estimate" not in as_in_the_paper
+    assert words in checked(researcher, study, **settings)["summary"]["advice"]
 
 
 def test_the_check_writes_nothing(researcher, study):

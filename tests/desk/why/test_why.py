@@ -222,11 +222,25 @@ def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_se
     found = reason.explanation
     facts = dict(found.facts())
     assert f"{found.learner_rate:.3f}" in facts.values()
-    assert f"{found.learner_beta:.3f}" in facts.values()
+    assert f"{found.assumed_beta:.3f}" in facts.values()
     page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
     title = next(family.title for family in FAMILIES if family.name == found.leading)
-    assert f"fit best a worker who {title}" in page
+    assert f"the worker {title}" in found.text
+    assert found.text in page
+    assert "4 times that for a worker who follows a concept" in page
+    assert found.advantage(reason.best(1)[0].score) in page
     assert f"{100 * found.families[found.leading]:.0f}\N{NO-BREAK SPACE}%" in page
+
+
+@pytest.mark.django_db
+def test_jedi_with_the_mended_estimate_says_so_from_the_first_image_on(researcher):
+    participant = taught_by("jedi", jedi_estimator="mended")
+    for number in (1, 10):
+        _, reason, _ = at_step(participant, number)
+        assert dict(reason.explanation.facts())["estimate of what the worker believes"] == "mended"
+    page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
+    assert "the lowest score" in page
+    assert "comes from the mended estimate" in page
 
 
 @pytest.mark.django_db

@@ -1,0 +1,31 @@
+/** Tables and maps that are wider than the page: marks on which side there is more, and begins at the shown image. */
+
+const BOXES = ".wide, .map-frame";
+
+function markSides(box) {
+  const beyond = box.scrollWidth - box.clientWidth;
+  box.classList.toggle("is-cut", beyond > 1);
+  box.classList.toggle("has-more-left", box.scrollLeft > 1);
+  box.classList.toggle("has-more-right", beyond - box.scrollLeft > 1);
+}
+
+function markAll() {
+  document.querySelectorAll(BOXES).forEach(markSides);
+}
+
+function centre(box, target) {
+  const [frame, spot] = [box, target].map((one) => one.getBoundingClientRect());
+  box.scrollLeft += spot.left + spot.width / 2 - (frame.left + frame.width / 2);
+}
+
+for (const box of document.querySelectorAll(".map-frame")) {
+  const ring = box.querySelector(".ring");
+  if (ring) centre(box, ring);
+}
+markAll();
+window.addEventListener("resize", markAll);
+// Neither bubbles: seen on its way down.
+document.addEventListener("scroll", markAll, { capture: true, passive: true });
+document.addEventListener("toggle", markAll, { capture: true });
+// The monitor and rehearsals put new tables in the place of old ones.
+new MutationObserver(markAll).observe(document.body, { childList: true, subtree: true });
