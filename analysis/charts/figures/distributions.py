@@ -152,17 +152,14 @@ def scatter(
 ) -> Drawing:
     """Every participant; spans are often equal, so that marks are moved a little sideways. `reference` is a dashed
     line to compare them with, drawn as far as they reach."""
-    top, floor, height = 36.0, 280.0, 330.0
-    if not any(arm.name for arm in arms):
-        top = TOP
+    floor, height = 280.0, 330.0
+    top = 36.0 if any(arm.name for arm in arms) else TOP
     points = [point for arm in arms for point in arm.points]
-    x_marks = axes.ticks(
-        min((x for x, _ in points), default=1.0), max((x for x, _ in points), default=9.0), 7
-    )
+    x_marks = _ticks([x for x, _ in points], otherwise=(1.0, 9.0), about=7)
     across = AxisScale(x_marks[0] - 0.25, x_marks[-1] + 0.25, LEFT, WIDTH - RIGHT)
     line = [(x, y) for x, y in reference if across.low <= x <= across.high]
     heights = [y for _, y in [*points, *line]] + ([0.0, 0.1] if has_zero else [])
-    y_marks = axes.ticks(min(heights, default=0.0), max(heights, default=1.0))
+    y_marks = _ticks(heights, otherwise=(0.0, 1.0))
     upward = AxisScale(y_marks[0], y_marks[-1], floor, top)
     shapes: list[Shape] = [
         axes.axis_title(y_axis, top, floor),
@@ -170,11 +167,24 @@ def scatter(
         *axes.value_axis(upward, y_marks, WIDTH - RIGHT, show_tick),
         *(Text(across(x), floor + 18, plain(x), "tick", "middle") for x in x_marks),
     ]
-    if has_zero:
-        shapes.append(Line(LEFT, upward(0), WIDTH - RIGHT, upward(0), "zero"))
-    places = [(across(x), upward(y)) for x, y in line]
-    shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
-    size = axes.dot_size(len(points) // 2)
+    lines = [[(across.low, 0.0), (across.high, 0.0)]] if has_zero else []
+    for one in (*lines, line):
+        places = [(across(x), upward(y)) for x, y in one]
+        shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
+    shapes += _marked(arms, across, upward)
+    return Drawing(WIDTH, height, title, shapes)
+
+
+def _ticks(values: Sequence[float], *, otherwise: Point, about: int = 5) -> list[float]:
+    """Those of an axis that holds all values; without any, between two others."""
+    low, high = (min(values), max(values)) if values else otherwise
+    return axes.ticks(low, high, about)
+
+
+def _marked(arms: Sequence[ArmPoints], across: AxisScale, upward: AxisScale) -> list[Shape]:
+    """The points of every arm, with its name where it has one."""
+    size = axes.dot_size(sum(len(arm.points) for arm in arms) // 2)
+    shapes: list[Shape] = []
     for place, arm in enumerate(arms):
         if arm.name:
             shapes += legend_entry(place, arm.name, len(arms))
@@ -182,7 +192,7 @@ def scatter(
             axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
             for order, (x, y) in enumerate(sorted(arm.points))
         ]
-    return Drawing(WIDTH, height, title, shapes)
+    return shapes
 
 
 def legend_entry(place: int, name: str, count: int) -> list[Shape]:
