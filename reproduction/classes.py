@@ -17,7 +17,7 @@ from teaching.engine.classes import likeliest
 from .conditions import SEPARATOR
 from .experiment import BadExperiment, Experiment, ResultRow, Results
 from .features import Divided, Labelled, accuracy_of, divided
-from .figures import Dots, dot_plot
+from .figures import Dots, dot_plot, dots_data
 from .report import Data, Figure, ReportTable, Section
 from .sessions import distance
 from .summaries import points_between, with_interval
@@ -138,15 +138,10 @@ class Classes(Experiment):
             )
             for k in self.classes
         ]
-        numbers = [
-            [row.name, name, summary.mean]
-            for row in rows
-            for name, summary in zip(TEACHERS, row.means, strict=True)
-        ]
         drawing = dot_plot(
             "Accuracy by classes", "evaluation accuracy, %", [*TEACHERS.values()], rows
         )
-        data = Data("classes-figure", ["classes", "teacher", "mean"], numbers)
+        data = dots_data("classes-figure", "classes", TEACHERS, rows)
         return Figure(drawing, "Means with 95 % intervals.", data)
 
     def _gaps(self, results: Results) -> Section:

@@ -13,12 +13,12 @@ from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.stats import Interval, summarise
 
 from .experiment import ResultRow, Results
-from .figures import Dots, dot_plot
+from .figures import Dots, dot_plot, dots_data
 from .kinds import FITS, OFF, OPINIONS, OTHER, LearnerKind
 from .material import Material
 from .predictions import ESTIMATORS
 from .report import Data, Figure, ReportTable, Section
-from .summaries import with_interval
+from .summaries import bins_data, limits, with_interval, with_limits
 from .verdicts import (
     BARS,
     Comparison,
@@ -62,6 +62,8 @@ ABOUT_TEACHERS = (
     "examples, and JEDI, IMT and tracked leave out what they have just shown. Mended is JEDI with the harmonic "
     "estimate that knows guesses, all answers and what the learner was told; no bar was set for it."
 )
+# The columns of differences from RT and from JEDI.
+LESS = (*limits("less_rt"), *limits("less_jedi"))
 # Whose sessions they were, as a table says it.
 SESSIONS = {"rt": "taught by RT", "tracked": "taught by tracked"}
 
@@ -241,10 +243,14 @@ def _verdicts(material: Material, found: Sequence[Verdict]) -> ReportTable:
         "points, learner by learner, with 95 % intervals.",
         data=Data(
             f"estimators-{material.slug}-differences",
-            ["kind", "less_rt", "less_jedi", "verdict"],
-            [[one.kind.name, one.over_rt.mean, one.over_jedi.mean, one.words] for one in found],
+            ["kind", *LESS, "verdict"],
+            [[one.kind.name, *_less(one), one.words] for one in found],
         ),
     )
+
+
+def _less(one: Comparison) -> list[object]:
+    return [*with_limits(one.over_rt), *with_limits(one.over_jedi)]
 
 
 def _mended(material: Material, found: Sequence[Comparison]) -> ReportTable:
@@ -258,8 +264,8 @@ def _mended(material: Material, found: Sequence[Comparison]) -> ReportTable:
         caption="Differences in percentage points, learner by learner, with 95 % intervals.",
         data=Data(
             f"estimators-{material.slug}-mended",
-            ["kind", "less_rt", "less_jedi"],
-            [[one.kind.name, one.over_rt.mean, one.over_jedi.mean] for one in found],
+            ["kind", *LESS],
+            [[one.kind.name, *_less(one)] for one in found],
         ),
     )
 
@@ -268,15 +274,7 @@ def _dots(material: Material, rows: Sequence[Dots]) -> Figure:
     return Figure(
         dot_plot("Evaluation accuracy", "evaluation accuracy, %", list(TITLES.values()), rows),
         "Means over the learners with 95 % intervals, by kind of learner and teacher.",
-        Data(
-            f"estimators-{material.slug}-means",
-            ["kind", "teacher", "mean"],
-            [
-                [row.name, name, summary.mean]
-                for row in rows
-                for name, summary in zip(TITLES, row.means, strict=True)
-            ],
-        ),
+        dots_data(f"estimators-{material.slug}-means", "kind", TITLES, rows),
     )
 
 
@@ -355,11 +353,7 @@ def _calibration(
         "All kinds of learners together: their next answer, and the whole pool. Predicted probabilities are on the "
         "horizontal axis, observed shares on the vertical; on the dashed line the two agree. Intervals are of single "
         "answers; the examples of a pool are not independent and have none.",
-        Data(
-            f"estimators-{material.slug}-calibration-{teacher}",
-            ["estimator", "predicted", "observed", "n"],
-            [[arm.name, one.predicted, one.observed, one.n] for arm in arms for one in arm.bins],
-        ),
+        bins_data(f"estimators-{material.slug}-calibration-{teacher}", "estimator", arms),
     )
 
 

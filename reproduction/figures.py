@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +16,8 @@ from analysis.charts.words import plain
 from analysis.stats import SampleSummary
 from teaching.engine.arrays import FloatArray, IntArray
 
-from .summaries import MeanCurve
+from .report import Data
+from .summaries import LIMITS, MeanCurve, with_limits
 
 LEGEND_ROW, MOST_COLUMNS = 18.0, 4
 # Of the small letters of a figure, on average, in the widest of usual fonts; and what a mark takes beside its name.
@@ -79,6 +80,20 @@ class Dots:
 
     name: str
     means: Sequence[SampleSummary]
+
+
+def dots_data(name: str, what: str, teachers: Iterable[str], rows: Sequence[Dots]) -> Data:
+    """The numbers behind a dot plot; `what` the rows are."""
+    names = list(teachers)
+    return Data(
+        name,
+        [what, "teacher", *LIMITS],
+        [
+            [row.name, teacher, *with_limits(summary)]
+            for row in rows
+            for teacher, summary in zip(names, row.means, strict=True)
+        ],
+    )
 
 
 def dot_plot(title: str, axis: str, names: Sequence[str], rows: Sequence[Dots]) -> Drawing:

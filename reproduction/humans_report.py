@@ -15,7 +15,7 @@ from .conditions import ARMS, AS_PRINTED, DEFAULT, JEDI, PLAIN, READINGS, WINDOW
 from .experiment import Results
 from .material import Material
 from .report import Data, Figure, ReportTable, Section
-from .summaries import points_between, with_interval
+from .summaries import limits, points_between, with_interval, with_limits
 
 if TYPE_CHECKING:
     from .humans import Humans
@@ -195,7 +195,10 @@ def _accuracy_figure(results: Results, material: Material) -> Figure:
         "Means with 95 % intervals; the way from one to the other is the teaching gain.",
         Data(
             f"humans-{material.slug}-accuracies",
-            ["teacher", "first_seen", "evaluation"],
-            [[arm.name, arm.first_seen.mean, arm.evaluation.mean] for arm in arms],
+            ["teacher", *limits("first_seen"), *limits("evaluation")],
+            [
+                [arm.name, *with_limits(arm.first_seen), *with_limits(arm.evaluation)]
+                for arm in arms
+            ],
         ),
     )

@@ -18,9 +18,8 @@ from .figures import Dots, convergence_plot, dot_plot
 from .people_scores import STRIDE, Answered, Scored, Window, calibration_error
 from .people_ways import EVERY, FAMILY_NAMES, TEACHERS, WAYS
 from .report import Data, Figure
-from .summaries import MeanCurve, mean_curve, with_limits
+from .summaries import LIMITS, MeanCurve, bins_data, mean_curve, with_limits
 
-LIMITS = ("mean", "low", "high")
 # A class whose name is longer is cut on an axis.
 LONGEST_CLASS = 16
 TENTHS = 10
@@ -132,15 +131,7 @@ def calibration_panels(found: Scored, answered: Answered, title: str, file: str)
         "Probabilities of a class in tenths beside the share of answers that named it: the second class of two, all "
         "classes of more. On the dashed line the two agree; whiskers are 95 % intervals, as if answers were "
         "independent.",
-        Data(
-            f"people-{found.data.name}-{file}",
-            ["way", "predicted", "observed", "n", "low", "high"],
-            [
-                [arm.name, one.predicted, one.observed, one.n, one.interval.low, one.interval.high]
-                for arm in arms
-                for one in arm.bins
-            ],
-        ),
+        bins_data(f"people-{found.data.name}-{file}", "way", arms),
     )
 
 

@@ -11,12 +11,12 @@ from analysis.stats import SampleSummary
 from .people_scores import Answered
 from .people_ways import FAMILY_NAMES
 from .report import Data, ReportTable
-from .summaries import summary_by_student, with_limits
+from .summaries import limits, summary_by_student, with_limits
 
 HEADER = [
     *("family", "model", "loss", "low", "high"),
-    *("less_running", "less_running_low", "less_running_high"),
-    *("calibration_error", "calibration_error_low", "calibration_error_high"),
+    *limits("less_running"),
+    *limits("calibration_error"),
 ]
 
 

@@ -9,11 +9,15 @@ import numpy as np
 from scipy import special
 
 from analysis.charts.words import UNKNOWN, with_minus
+from analysis.modelcheck.figures import ArmBins
 from analysis.stats import CONFIDENCE, Interval, SampleSummary, summarise
 from teaching.engine.arrays import FloatArray
 
 from .conditions import PLAIN, READINGS, WINDOW, Condition
 from .report import Data
+
+# The columns of a mean and its interval, where a file has one of them.
+LIMITS = ("mean", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def curve_data(name: str, curves: Sequence[MeanCurve]) -> Data:
             curve.steps, curve.mean, curve.low, curve.high, strict=True
         )
     ]
-    return Data(name, ["teacher", "step", "mean", "low", "high"], rows)
+    return Data(name, ["teacher", "step", *LIMITS], rows)
 
 
 def with_interval(summary: SampleSummary, digits: int) -> str:
@@ -73,6 +77,26 @@ def with_limits(summary: SampleSummary) -> list[object]:
     limits = summary.interval
     cells = [summary.mean, limits.low if limits else None, limits.high if limits else None]
     return ["" if cell is None else cell for cell in cells]
+
+
+def limits(name: str) -> list[str]:
+    """The columns that `with_limits` fills."""
+    return [name, f"{name}_low", f"{name}_high"]
+
+
+def bins_data(name: str, what: str, arms: Sequence[ArmBins]) -> Data:
+    """The numbers behind panels of calibration."""
+    rows = [
+        [arm.name, one.predicted, one.observed, one.n, *_ends(one.interval)]
+        for arm in arms
+        for one in arm.bins
+    ]
+    return Data(name, [what, "predicted", "observed", "n", "low", "high"], rows)
+
+
+def _ends(interval: Interval) -> tuple[object, object]:
+    """None of an interval without length: so a figure has what has no interval."""
+    return (interval.low, interval.high) if interval.high > interval.low else ("", "")
 
 
 def points_between(shares: Sequence[float], others: Sequence[float]) -> list[float]:

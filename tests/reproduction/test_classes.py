@@ -28,6 +28,9 @@ def test_a_run_reports_accuracies_and_gaps_by_classes():
     [table] = learned.tables
     assert [row[0] for row in table.rows][:4] == ["RT", "IMT", "EER", "JEDI"]
     assert table.rows[-1] == ["chance", "50.0", "25.0"]
+    [figure] = learned.figures
+    assert figure.data.header == ["classes", "teacher", "mean", "low", "high"]
+    assert len(figure.data.rows) == 2 * len(TEACHERS)
     assert [row[0] for row in gaps.tables[0].rows] == ["2 classes", "4 classes"]
 
 

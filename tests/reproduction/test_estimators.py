@@ -5,11 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 
+from analysis.stats import Interval, SampleSummary
 from reproduction.estimators import MENDED, PREDICTED, TEACHERS, Estimators, known
 from reproduction.experiment import BadExperiment, Results, Unit
 from reproduction.features import Labelled
 from reproduction.kinds import FITS, KINDS, OTHER, omniscient
 from reproduction.predictions import ESTIMATORS, Predictions, binned, cross_entropy
+from reproduction.summaries import with_interval
 from reproduction.verdicts import cell_name, comparison, share_of_way, verdict
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief
 from teaching.engine.classes import concept_vector, likeliest
@@ -236,6 +238,34 @@ def test_the_report_says_where_a_way_is_worse(estimators):
     for table in (by_rt, by_tracked):
         assert len(table.rows[0]) == len(table.header) == 8
     assert len(beasts.figures) == 3
+
+
+def test_every_mean_of_the_report_has_its_interval_in_a_file(estimators):
+    few = dataclasses.replace(estimators, seeds=6, kinds=("fits",))
+    rows = {u: estimators.run(u.cell, u.seed % 2) for u in few.units()}
+    _, beasts = few.report(Results(rows))
+    accuracies, verdicts, mended, *_ = beasts.tables
+    means, by_rt, _ = beasts.figures
+    for data in (verdicts.data, mended.data):
+        assert data.header[1:7] == [
+            *("less_rt", "less_rt_low", "less_rt_high"),
+            *("less_jedi", "less_jedi_low", "less_jedi_high"),
+        ]
+        [row] = data.rows
+        assert row[2] < row[1] < row[3] and row[5] < row[4] < row[6]
+    told = [with_interval(summary_of(row), 1) for row in means.data.rows]
+    assert told == accuracies.rows[0][1:]
+    for way, _, observed, _, low, high in by_rt.data.rows:
+        if way.endswith("pool"):
+            assert (low, high) == ("", "")
+        else:
+            assert low < high and low <= observed <= high
+
+
+def summary_of(row):
+    """A mean with its ends, as the file of a dot plot has it."""
+    _, _, mean, low, high = row
+    return SampleSummary(6, mean, interval=Interval(low, high))
 
 
 def test_an_unknown_kind_is_refused_with_the_known_ones():

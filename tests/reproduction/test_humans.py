@@ -101,6 +101,9 @@ def test_the_report_has_the_papers_figure_and_says_what_gain_rewards(humans):
     assert len(gain.data.rows) == 5 * len(DEFAULT)
     assert len(as_printed.data.rows) == 5 * 4
     assert len(accuracies.data.rows) == len(DEFAULT)
+    for _, *numbers in accuracies.data.rows:
+        for mean, low, high in (numbers[:3], numbers[3:]):
+            assert low <= mean <= high
     assert "JEDI" in beasts.sentences[1]
 
 
