@@ -24,6 +24,8 @@ CHANGE = 0.01
 # does not depend on how many kinds of learners the answers leave possible.
 RULED_OUT = 0.1
 MOST_MODELS = 8
+# Weights are equal if they are so in these digits. None is much below a hundredth of what was assumed at first.
+EQUAL_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -211,12 +213,16 @@ class Mixture:
 
 
 def likeliest(totals: Sequence[FloatArray], most: int = MOST_MODELS) -> list[IntArray]:
-    """Of models with these weights, by family: the likeliest of each family, and then those of them all."""
+    """Of models with these weights, by family: the likeliest of each family, and then those of them all.
+
+    Of models that are equally likely but for rounding, which differs between machines, the first.
+    """
     ends = [*accumulate(total.size for total in totals)]
-    ranks = np.concatenate(totals)
+    ranks = np.concatenate(totals).round(EQUAL_DIGITS)
     for total, end in zip(totals, ends, strict=True):
+        own = ranks[end - total.size : end]
         # No weight is above one, so that the first of each family comes before all others.
-        ranks[end - total.size + total.argmax()] += 1
+        own[own.argmax()] += 1
     is_chosen = np.zeros(ranks.size, dtype=bool)
     is_chosen[np.argsort(-ranks, kind="stable")[: max(most, len(totals))]] = True
     return [

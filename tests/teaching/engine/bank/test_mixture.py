@@ -78,6 +78,14 @@ def test_a_family_has_one_model_and_the_likeliest_of_all_have_the_rest():
     assert [models.tolist() for models in likeliest(totals, most=1)] == [[1], [1], [0]]
 
 
+@pytest.mark.parametrize("noise", [-1e-16, 0.0, 1e-16])
+def test_of_models_that_differ_by_rounding_alone_the_first_is_chosen(noise):
+    twins = np.array([0.2, 0.2 + noise]), np.array([0.3, 0.1, 0.1 + noise])
+    assert [models.tolist() for models in likeliest(twins, most=3)] == [[0, 1], [0]]
+    assert [models.tolist() for models in likeliest(twins, most=2)] == [[0], [0]]
+    assert [models.tolist() for models in likeliest(twins, most=4)] == [[0, 1], [0, 1]]
+
+
 def test_nobody_is_ruled_out_for_good():
     likelihoods = np.array([[0.9] * 40 + [0.1] * 10, [0.1] * 40 + [0.9] * 10])
     weights = weighed(np.array([0.5, 0.5]), likelihoods.T)
