@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from teaching.decay import fit_decay
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief, suggest_learning_rate
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.bank import FAMILIES
+from teaching.engine.bank.expected import expected_answers
 from teaching.engine.bank.mixture import Mixture
 from teaching.engine.classes import folded, unfolded
 from teaching.engine.history import Past
@@ -24,12 +25,12 @@ from teaching.engine.mended import mended
 from . import people_report
 from .experiment import BadExperiment, Experiment, ResultRow, Results, Unit
 from .features import digest
-from .people_files import ITEMS, TRIALS, PeopleSet, PersonSession, read_people
+from .people_files import ITEMS, MEMORY, TRIALS, PeopleSet, PersonSession, read_people
 from .people_scores import shared
 from .report import ReportTable, Section
 
 # What a row holds, as a number: a run whose rows hold anything else cannot be gone on with.
-ROWS = 4
+ROWS = 5
 HARMONIC, MENDED, TRACKED, RUNNING = "harmonic", "mended", "tracked", "running"
 
 
@@ -77,7 +78,11 @@ class People(Experiment):
     def told_settings(self) -> dict[str, Any]:
         """Without seeds, of which there are none, and with the digests of its files beside each folder."""
         files = {
-            str(path): [f"{name} {digest(path / name)}" for name in (ITEMS, TRIALS)]
+            str(path): [
+                f"{name} {digest(path / name)}"
+                for name in (ITEMS, TRIALS, MEMORY)
+                if (path / name).exists()
+            ]
             for path in self.paths
         }
         return {"answers": self.answers, "beta": self.beta} | files
@@ -119,7 +124,7 @@ class People(Experiment):
         return sections[0].tables
 
 
-@lru_cache(maxsize=8)
+@cache
 def _people(path: Path) -> PeopleSet:
     return read_people(path)
 
@@ -136,6 +141,8 @@ class Lesson:
     """how many of the answers are predicted"""
     tests: IntArray
     test_answers: IntArray
+    tests_after: IntArray
+    """how much had been taught before each test"""
 
     @classmethod
     def of(cls, data: PeopleSet, session: PersonSession, most: int, beta: float) -> Lesson:
@@ -154,6 +161,7 @@ class Lesson:
             predicted=min(most, int(taught.sum())),
             tests=at[~taught],
             test_answers=session.answers[~taught],
+            tests_after=np.cumsum(taught, dtype=np.intp)[~taught],
         )
 
     @property
@@ -163,9 +171,12 @@ class Lesson:
 
     def history(self, steps: int) -> list[Shown]:
         """The first steps; no belief is stored with them, and none of these ways to predict asks for one."""
-        even = [1 / self.pool.class_count] * self.pool.class_count
         rows = zip(self.examples[:steps].tolist(), self.answers[:steps].tolist(), strict=True)
-        return [Shown(example, answer, even) for example, answer in rows]
+        return [Shown(example, answer, self._even) for example, answer in rows]
+
+    @property
+    def _even(self) -> list[float]:
+        return [1 / self.pool.class_count] * self.pool.class_count
 
     def expected(self) -> dict[str, FloatArray]:
         """P of all classes before each answer, (t, k), by each way to predict."""
@@ -188,29 +199,23 @@ class Lesson:
         """The same by every single model of the bank: (t,) for class 1 of two, (t, k) of more."""
         return each_model(self.mixture)
 
-    def singles_after(self, history: Sequence[Shown]) -> dict[str, FloatArray]:
+    def singles_of_tests(self) -> dict[str, FloatArray]:
         """The same of the tests, each as though it came next: what was said to it has no part in what was expected."""
-        each = []
-        for test in self.tests.tolist():
-            follows = replace(history[-1], example=test, answer=0)
-            each.append(each_model(self.tracked.mixture(self.pool, [*history, follows])))
+        history, even, each = self.history(self.examples.size), self._even, []
+        for test, before in zip(self.tests.tolist(), self.tests_after.tolist(), strict=True):
+            follows = [*history[:before], Shown(test, 0, even)]
+            each.append(each_model(self.tracked.mixture(self.pool, follows)))
         return {name: np.array([one[name][-1] for one in each]) for name in each[0]}
-
-    def _after(self, teacher: Tracked, history: Sequence[Shown]) -> FloatArray:
-        predicted = teacher.predict(self.pool, history)
-        return unfolded(predicted, self.pool.class_count)[self.tests]
-
-    def _mended_after(self, history: Sequence[Shown]) -> FloatArray:
-        past = Past.read(with_mended(self.pool, history), self.pool)
-        return mended(self.pool, past)[self.tests]
 
     def _mended(self, history: Sequence[Shown]) -> FloatArray:
         """The mended estimate before each answer, (t, k), each from those before as a session would store them."""
         return np.array([step.p for step in with_mended(self.pool, history)])
 
     def _harmonic(self, before: Sequence[Shown], step: int) -> FloatArray:
-        p = unfolded(np.asarray(belief(self.pool, before)), self.pool.class_count)
-        return np.asarray(p[self.examples[step]])
+        return np.asarray(self._harmonic_of_all(before)[self.examples[step]])
+
+    def _harmonic_of_all(self, before: Sequence[Shown]) -> FloatArray:
+        return unfolded(np.asarray(belief(self.pool, before)), self.pool.class_count)
 
     def fitted(self) -> ResultRow:
         """What the answers say of η₀ and β of the paper's learner, and which family they speak for."""
@@ -220,25 +225,46 @@ class Lesson:
         return fitted | {"families": rounded}
 
     def tested(self) -> ResultRow:
-        """P of all classes of the untaught items, after everything that was taught."""
+        """P of all classes of the tests, each after what had been taught before it."""
         if not self.tests.size:
             return {}
-        history, k = self.history(self.examples.size), self.pool.class_count
-        after = {
-            HARMONIC: unfolded(np.asarray(belief(self.pool, history)), k)[self.tests],
-            MENDED: self._mended_after(history),
-            TRACKED: self._after(self.tracked, history),
-            RUNNING: running_after(self.pool, self.examples, self.answers, self.tests),
-        }
-        for family in FAMILIES:
-            after[family.name] = self._after(replace(self.tracked, families=(family,)), history)
+        tests = {name: np.round(p, 5).tolist() for name, p in self.expected_of_tests().items()}
+        models = {name: np.round(p, 4).tolist() for name, p in self.singles_of_tests().items()}
         return {
             "test_answers": self.test_answers.tolist(),
             "test_labels": self.pool.labels[self.tests].tolist(),
-            "tests": {name: np.round(p, 5).tolist() for name, p in after.items()},
-            "test_models": {
-                name: np.round(p, 4).tolist() for name, p in self.singles_after(history).items()
-            },
+            "tests_after": self.tests_after.tolist(),
+            "tests": tests,
+            "test_models": models,
+        }
+
+    def expected_of_tests(self) -> dict[str, FloatArray]:
+        """The same as of the next answer, (e, k), by each way to predict."""
+        history = self.history(self.examples.size)
+        as_mended = with_mended(self.pool, history)
+        parts = []
+        for before in np.unique(self.tests_after).tolist():
+            tests = self.tests[self.tests_after == before]
+            parts.append(self._after(history[:before], as_mended[:before], tests))
+        # Trials are in the order of time, and so are the parts.
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _after(
+        self, history: Sequence[Shown], as_mended: Sequence[Shown], tests: IntArray
+    ) -> dict[str, FloatArray]:
+        """What each way expects of some tests after a history, which the mended estimate has with its own beliefs."""
+        pool, taught = self.pool, len(history)
+        mixture = self.tracked.mixture(pool, history)
+        alone = {
+            family.name: expected_answers(mixture.alone(family.name), tests) for family in FAMILIES
+        }
+        examples, answers = self.examples[:taught], self.answers[:taught]
+        return {
+            HARMONIC: self._harmonic_of_all(history)[tests],
+            MENDED: mended(pool, Past.read(as_mended, pool))[tests],
+            TRACKED: expected_answers(mixture, tests),
+            RUNNING: running_after(pool, examples, answers, tests),
+            **alone,
         }
 
 
@@ -285,7 +311,7 @@ def running(labels: IntArray, answers: IntArray, k: int) -> FloatArray:
 
 
 def running_after(pool: Pool, examples: IntArray, answers: IntArray, tests: IntArray) -> FloatArray:
-    """P of all classes of the tests by how often the person was right in the end."""
+    """P of all classes of the tests by how often the person was right until then."""
     k = pool.class_count
     share = ((answers == pool.labels[examples]).sum() + 1) / (answers.size + k)
     return shared(np.full(tests.size, share), pool.labels[tests].tolist(), k)

@@ -13,6 +13,7 @@ from analysis.charts.words import plain
 from analysis.modelcheck.figures import ArmBins, calibration_plot
 from analysis.stats import SampleSummary
 from teaching.decay import RATES
+from teaching.population import Population
 
 from .figures import Dots, convergence_plot, dot_plot
 from .people_scores import STRIDE, Answered, Scored, Window, calibration_error
@@ -38,9 +39,9 @@ def figures_of(found: Scored) -> list[Figure]:
     if found.data.memory:
         figures += [memory_and_betas(found), memory_and_rates(found)]
     if found.tests:
-        title = "Predicted and given answers, items not taught"
+        title = "Predicted and given answers, without feedback"
         figures += [
-            means(found, found.tests, "Log loss, items not taught", "tests-means"),
+            means(found, found.tests, "Log loss, answers without feedback", "tests-means"),
             calibration_panels(found, found.tests, title, "tests-calibration"),
         ]
     return figures
@@ -158,13 +159,19 @@ def means(found: Scored, answered: Answered, title: str, file: str) -> Figure:
     )
 
 
+def mean_beta(group: Population) -> str:
+    """0.72 [0.21, 0.94]."""
+    return f"{group.mean:.2f} [{group.interval.low:.2f}, {group.interval.high:.2f}]"
+
+
 def betas(found: Scored) -> Figure:
     """How the decays of people distribute."""
     shares = np.array(found.group.shares).reshape(TENTHS, -1).sum(axis=1)
     bars = [(round((at + 0.5) / TENTHS, 2), 100 * share) for at, share in enumerate(shares)]
     return Figure(
         histogram("Memory decay of the paper's learner", "β", bars, y_axis="share of people, %"),
-        "The share of people who are expected at each β, in tenths, from the answers of all of them together.",
+        "The share of people who are expected at each β, in tenths, from the answers of all of them together. "
+        f"Their mean is {mean_beta(found.group)}.",
         Data(
             f"people-{found.data.name}-betas",
             ["beta_from", "beta_to", "percent"],
@@ -235,6 +242,7 @@ def _memory(
             [ArmPoints("", points)],
             show_tick=show_tick,
             has_zero=False,
+            moves_marks=False,
         ),
         "Every person with a memory score.",
         Data(

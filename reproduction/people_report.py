@@ -12,7 +12,7 @@ from analysis.charts.words import UNKNOWN, with_minus
 from analysis.stats import spearman
 
 from .experiment import Results
-from .people_figures import figures_of
+from .people_figures import figures_of, mean_beta
 from .people_models import single_models
 from .people_scores import Answered, Scored
 from .people_ways import EVERY, SINGLES, WAYS
@@ -136,18 +136,18 @@ def _losses(title: str, answered: Answered, file: str, more: str = "") -> Report
 
 
 def _tests(found: Scored) -> list[ReportTable]:
-    """The answers to items that were not taught, after all that were."""
+    """The answers without feedback."""
     if not found.tests:
         return []
     name = f"people-{found.data.name}-tests"
     more = (
-        " Predicted after everything that was taught, for all tests at once. The learning curve of the others is taken "
-        "at its end, and the best constant from their tests."
+        " Each is predicted from what had been taught before it. The learning curve of the others is taken there, and "
+        "the best constant from their answers without feedback."
     )
     models = single_models(
-        "Single models, items that were not taught", found.tests, found.models, f"{name}-models"
+        "Single models, answers without feedback", found.tests, found.models, f"{name}-models"
     )
-    return [_losses("Items that were not taught", found.tests, name, more), models]
+    return [_losses("Answers without feedback", found.tests, name, more), models]
 
 
 def _fitting(found: Scored) -> ReportTable:
@@ -210,12 +210,11 @@ def _fits(found: Scored) -> ReportTable:
 def _group(found: Scored) -> ReportTable:
     """β among the people, from all answers together."""
     group = found.group
-    within = f"[{group.interval.low:.2f}, {group.interval.high:.2f}]"
     single = f"{np.mean([one.beta for one in found.betas.values()]):.2f}"
     return ReportTable(
         title="Memory decay among these people",
         header=["people", "mean β", "standard deviation", "mean of the single fits"],
-        rows=[[str(group.people), f"{group.mean:.2f} {within}", f"{group.sd:.2f}", single]],
+        rows=[[str(group.people), mean_beta(group), f"{group.sd:.2f}", single]],
         caption="From the answers of all people together, with one distribution of β and one of learning rates, and "
         "the 95 % interval of the mean. Single fits lean towards the middle of the range, where nothing is known.",
         data=Data(

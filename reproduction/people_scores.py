@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import takewhile
 
 import numpy as np
@@ -70,34 +70,40 @@ def without_person(rows: Sequence[ResultRow]) -> dict[str, list[FloatArray]]:
     return {CURVE: curves, CONSTANT: constants}
 
 
-def after_teaching(
-    tested: Sequence[ResultRow], rows: Sequence[ResultRow]
-) -> dict[str, list[FloatArray]]:
-    """The same for tests: how often the others were right in the last taught answers, and in the tests."""
-    last = [
-        (row["person"], *_right(row["answers"][-STRIDE:], row["labels"][-STRIDE:])) for row in rows
-    ]
-    tests = [(row["person"], *_right(row["test_answers"], row["test_labels"])) for row in tested]
-    return {CURVE: _of_others(last, tested), CONSTANT: _of_others(tests, tested)}
-
-
-def _right(answers: Sequence[int], labels: Sequence[int]) -> tuple[int, int]:
-    """How many answers are right, and how many there are."""
-    return int(np.equal(answers, labels).sum()), len(answers)
-
-
-def _of_others(
-    counted: Sequence[tuple[str, int, int]], tested: Sequence[ResultRow]
-) -> list[FloatArray]:
-    """For each row with tests the chances (t, k) by how often everybody but its person was right."""
-    chances = []
+def of_tests(tested: Sequence[ResultRow], rows: Sequence[ResultRow]) -> dict[str, list[FloatArray]]:
+    """The same for tests: how often the others were right in what they were taught just before, and in the tests."""
+    moments = sorted({after for row in tested for after in row["tests_after"]})
+    curve = {after: shares_of_others(rows, partial(just_before, after=after)) for after in moments}
+    constant = shares_of_others(tested, lambda row: (row["test_answers"], row["test_labels"]))
+    curves, constants = [], []
     for row in tested:
-        others = [(right, seen) for person, right, seen in counted if person != row["person"]]
-        right, seen = np.sum(others, axis=0) if others else (0, 0)
-        share = (right + FIRST) / (seen + 2 * FIRST)
-        labels = row["test_labels"]
-        chances.append(shared(np.full(len(labels), share), labels, row["classes"]))
-    return chances
+        person, labels, k = row["person"], row["test_labels"], row["classes"]
+        right = np.array([curve[after][person] for after in row["tests_after"]])
+        curves.append(shared(right, labels, k))
+        constants.append(shared(np.full(len(labels), constant[person]), labels, k))
+    return {CURVE: curves, CONSTANT: constants}
+
+
+def just_before(row: ResultRow, after: int) -> tuple[list[int], list[int]]:
+    """The last STRIDE of the first `after` answers and their labels; the first answer, if none came before."""
+    part = slice(max(0, min(after, len(row["answers"])) - STRIDE), max(after, 1))
+    return row["answers"][part], row["labels"][part]
+
+
+def shares_of_others(
+    rows: Sequence[ResultRow], part: Callable[[ResultRow], tuple[Sequence[int], Sequence[int]]]
+) -> dict[str, float]:
+    """For everybody how often all others were right in a part of each row, its answers and labels."""
+    people: dict[str, FloatArray] = {}
+    for row in rows:
+        answers, labels = part(row)
+        counted = np.array([np.equal(answers, labels).sum(), len(answers)], dtype=np.float64)
+        people[row["person"]] = people.get(row["person"], 0.0) + counted
+    total = np.sum(list(people.values()), axis=0)
+    return {
+        person: float((right + FIRST) / (seen + 2 * FIRST))
+        for person, (right, seen) in ((one, total - own) for one, own in people.items())
+    }
 
 
 def shared(right: FloatArray, labels: Sequence[int], k: int) -> FloatArray:
@@ -317,7 +323,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Scored:
-    """The rows of one set: how the next answer was predicted, how untaught items were, and what fits."""
+    """The rows of one set: how the next answer was predicted, how answers without feedback were, and what fits."""
 
     data: PeopleSet
     rows: Sequence[ResultRow]
@@ -330,7 +336,7 @@ class Scored:
 
     @cached_property
     def tests(self) -> Answered | None:
-        """The answers to items that were not taught, all of them after the teaching, if there were any."""
+        """The answers without feedback, if there were any."""
         tested = [row for row in self.rows if "tests" in row]
         if not tested:
             return None
@@ -338,7 +344,7 @@ class Scored:
             row | {"answers": row["test_answers"], "labels": row["test_labels"]} for row in tested
         ]
         told = _told(rows, "tests", "test_models")
-        return Answered(rows, told | after_teaching(tested, self.rows))
+        return Answered(rows, told | of_tests(tested, self.rows))
 
     @property
     def models(self) -> list[str]:

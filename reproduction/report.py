@@ -9,6 +9,7 @@ import base64
 import csv
 import io
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -21,6 +22,8 @@ from analysis.charts.svg import svg
 
 FOLDER = Path(__file__).parent
 SHEET = FOLDER / "report.css"
+# A number and its sign stay in one line.
+PERCENT = re.compile(r"(?<=\d) %")
 LIBRARIES = ("numpy", "scipy", "django")
 
 
@@ -142,7 +145,8 @@ def html(report: Report) -> str:
 
     page = Engine(dirs=[str(FOLDER)]).get_template("report.html")
     # Without Django's settings, which a notebook does not have, numbers cannot be written in a locale.
-    return page.render(Context({"report": report, "style_sheet": style_sheet()}, use_l10n=False))
+    told = page.render(Context({"report": report, "style_sheet": style_sheet()}, use_l10n=False))
+    return PERCENT.sub("\N{NO-BREAK SPACE}%", told)
 
 
 def style_sheet() -> str:

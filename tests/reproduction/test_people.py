@@ -25,7 +25,7 @@ from reproduction.people_files import read_people, standardised
 from reproduction.people_report import counted
 from reproduction.summaries import mean_curve
 from teaching import decay
-from teaching.engine import BadSetting, Shown
+from teaching.engine import BadSetting, Shown, belief
 
 HEADER = ["person", "task", "trial", "item", "label", "answer", "is_taught", "response_ms"]
 
@@ -253,24 +253,56 @@ def test_for_tests_the_others_are_known_by_their_last_answers_and_their_tests():
             "answers": [0] * (6 - right) + [1] * right,
             "test_labels": [0, 0],
             "test_answers": [0] * tests + [1] * (2 - tests),
+            "tests_after": [0, 4] if person == "b" else [6, 9],
         }
         for person, right, tests in (("a", 6, 2), ("b", 3, 1), ("c", 6, 0))
     ]
-    told = people_scores.after_teaching(rows, rows)
+    told = people_scores.of_tests(rows, rows)
     # b and c were right in 3 and 5 of their last 5 answers, and in one of 4 tests.
     np.testing.assert_allclose(told["curve"][0], [[9 / 12, 3 / 12]] * 2)
     np.testing.assert_allclose(told["constant"][0], [[2 / 6, 4 / 6]] * 2)
+    # b's first test came before everything, where a and c were right at once, and the other after four answers.
+    np.testing.assert_allclose(told["curve"][1], [[3 / 4, 1 / 4], [9 / 10, 1 / 10]])
 
 
 def test_a_model_expects_of_a_test_what_it_would_expect_of_the_next_item(two_sets):
     data = read_people(two_sets[1])
     lesson = Lesson.of(data, data.sessions[0], 12, 0.75)
     history = lesson.history(lesson.examples.size)
-    after = lesson.singles_after(history)
+    after = lesson.singles_of_tests()
     last = Shown(int(lesson.tests[-1]), 2, history[0].p)
     next_ = each_model(lesson.tracked.mixture(lesson.pool, [*history, last]))
     for name, chances in after.items():
         np.testing.assert_allclose(chances[-1], next_[name][-1], atol=1e-12, err_msg=name)
+
+
+def test_a_test_is_predicted_from_what_had_been_taught_before_it(tmp_path):
+    folder = made_people(tmp_path / "between", people=1, steps=12, tested=3)
+    _, *trials = csv.reader((folder / "trials.csv").read_text().splitlines())
+    before = [0, 5, 5]
+    # The tests move to the beginning and between the taught trials.
+    for trial, place in zip(trials[-3:], before, strict=True):
+        trial[2] = place + 0.5
+    trials[-1][2] += 0.1
+    write_csv(folder / "trials.csv", HEADER, trials)
+    data = read_people(folder)
+    lesson = Lesson.of(data, data.sessions[0], 12, 0.75)
+    assert lesson.tests_after.tolist() == before
+    expected, singles = lesson.expected_of_tests(), lesson.singles_of_tests()
+    for place, (test, taught) in enumerate(zip(lesson.tests.tolist(), before, strict=True)):
+        history = lesson.history(taught)
+        told = lesson.tracked.predict(lesson.pool, history)[test]
+        assert expected[TRACKED][place, 1] == pytest.approx(told, abs=1e-12)
+        assert expected[HARMONIC][place, 1] == pytest.approx(belief(lesson.pool, history)[test])
+        next_ = lesson.tracked.mixture(lesson.pool, [*history, Shown(test, 0, [0.5, 0.5])])
+        for name, chances in each_model(next_).items():
+            assert singles[name][place] == pytest.approx(chances[-1], abs=1e-12), name
+    # Nobody knows anything before the first lesson.
+    for name in (HARMONIC, MENDED, RUNNING):
+        np.testing.assert_allclose(expected[name][0], [0.5, 0.5])
+    right = (lesson.answers[:5] == lesson.pool.labels[lesson.examples[:5]]).sum()
+    label = lesson.pool.labels[lesson.tests[1]]
+    assert expected[RUNNING][1, label] == pytest.approx((right + 1) / 7)
 
 
 def test_models_are_named_by_what_differs_between_them():
@@ -299,8 +331,8 @@ def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, told):
     _, results, sections = told
     assert [one.title for one in sections] == ["In short", "pairs", "triples"]
     assert [table.title for table in sections[2].tables][-2:] == [
-        "Items that were not taught",
-        "Single models, items that were not taught",
+        "Answers without feedback",
+        "Single models, answers without feedback",
     ]
     row = results.of("triples")[0]
     assert {HARMONIC, TRACKED, RUNNING} <= set(row["chances"])

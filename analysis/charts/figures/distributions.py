@@ -148,6 +148,7 @@ def scatter(
     *,
     show_tick: Callable[[float], str] = signed_tick,
     has_zero: bool = True,
+    moves_marks: bool = True,
     reference: Sequence[Point] = (),
 ) -> Drawing:
     """Every participant; spans are often equal, so that marks are moved a little sideways. `reference` is a dashed
@@ -171,7 +172,7 @@ def scatter(
     for one in (*lines, line):
         places = [(across(x), upward(y)) for x, y in one]
         shapes += [Line(*start, *end, "zero") for start, end in pairwise(places)]
-    shapes += _marked(arms, across, upward)
+    shapes += _marked(arms, across, upward, sideways=0.3 if moves_marks else 0.0)
     return Drawing(WIDTH, height, title, shapes)
 
 
@@ -181,7 +182,9 @@ def _ticks(values: Sequence[float], *, otherwise: Point, about: int = 5) -> list
     return axes.ticks(low, high, about)
 
 
-def _marked(arms: Sequence[ArmPoints], across: AxisScale, upward: AxisScale) -> list[Shape]:
+def _marked(
+    arms: Sequence[ArmPoints], across: AxisScale, upward: AxisScale, *, sideways: float
+) -> list[Shape]:
     """The points of every arm, with its name where it has one."""
     size = axes.dot_size(sum(len(arm.points) for arm in arms) // 2)
     shapes: list[Shape] = []
@@ -189,7 +192,7 @@ def _marked(arms: Sequence[ArmPoints], across: AxisScale, upward: AxisScale) -> 
         if arm.name:
             shapes += legend_entry(place, arm.name, len(arms))
         shapes += [
-            axes.mark(place, across(x + 0.3 * axes.jitter(order)), upward(y), size, "dot")
+            axes.mark(place, across(x + sideways * axes.jitter(order)), upward(y), size, "dot")
             for order, (x, y) in enumerate(sorted(arm.points))
         ]
     return shapes
@@ -215,7 +218,7 @@ class ArmTimes:
 
 def times_plot(title: str, rows: Sequence[ArmTimes]) -> Drawing:
     """Lying boxes of response times; whiskers from the 5 % to the 95 % quantile."""
-    left, top, line = 124.0, 14.0, 30.0
+    left, top, line = 144.0, 14.0, 30.0
     floor = top + line * max(1, len(rows))
     longest = max((row.box.high for row in rows if row.box), default=1.0)
     marks = axes.ticks(0, longest)
