@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='study',
             name='jedi_estimator',
-            field=models.CharField(choices=[('paper', 'as in the paper: harmonic'), ('mended', 'mended: guesses, a prior, and what was told')], default='paper', help_text='How JEDI finds out what the worker believes. The paper’s harmonic estimate takes every answer for a lasting belief and has predicted people no better than a guess; “mended” knows guesses, all answers and what the worker was told. The other teachers stay as they are. See “What is known about people” in the documentation.', max_length=10, verbose_name='JEDI’s estimate'),
+            field=models.CharField(choices=[('paper', 'as in the paper: harmonic'), ('mended', 'mended: guesses, prior, labels told')], default='paper', help_text='How JEDI finds out what the worker believes. The paper’s harmonic estimate takes every answer for a lasting belief and has predicted people no better than a guess; “mended” knows guesses, all answers and what the worker was told. The other teachers stay as they are. See “What is known about people” in the documentation.', max_length=10, verbose_name='JEDI’s estimate'),
         ),
     ]

@@ -17,7 +17,7 @@ class JediEstimator(models.TextChoices):
     """Whence JEDI has what the worker believes."""
 
     PAPER = "paper", "as in the paper: harmonic"
-    MENDED = "mended", "mended: guesses, a prior, and what was told"
+    MENDED = "mended", "mended: guesses, prior, labels told"
 
 
 class TeachingSettings(StudySettings):

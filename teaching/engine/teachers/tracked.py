@@ -51,9 +51,10 @@ class TrackedExplanation(Explanation):
         """What the answers point to, and what was assumed."""
         # No β of the answers: the mean of the few β that the models have says less than the fit of the whole session,
         # which the participant's page shows.
+        inferred = ("learning rate η₀ inferred from the answers", f"{self.learner_rate:.3f}")
         return [
             *_kinds(self.families),
-            ("learning rate η₀ inferred from the answers", f"{self.learner_rate:.3f}"),
+            *([inferred] if len(self.mixture.seen) else []),
             ("learning rate η₀ that was assumed", f"{self.assumed_rate:.3f}"),
             ("memory decay β that was assumed", f"{self.assumed_beta:.3f}"),
         ]
@@ -76,7 +77,7 @@ class Tracked(Teacher):
     title: ClassVar[str] = "Tracked"
     description: ClassVar[str] = (
         "Finds out from the answers how the worker learns, with models that were tested on people, and shows the image "
-        "that should lower the worker's errors most."
+        "after which the worker should agree best with the labels."
     )
 
     families: tuple[Family, ...] = FAMILIES
