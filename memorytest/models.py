@@ -73,6 +73,7 @@ class MemoryRound(Task):
     restored = models.JSONField(null=True, blank=True, help_text="The order that the worker gave.")
     is_correct = models.BooleanField(null=True, blank=True)
 
+    REPORT_FIELDS = (*Report().values(), "reported_at", "disturbance", "is_replaced")
     ANSWER_FIELDS = ("restored", "is_correct", "shown_ms", "answered_at", "response_ms", "digest")
     CHAINED = (
         *Task.CHAINED, "trial", "length", "pictures", "restored", "is_correct", "exposure_ms", "shown_ms",

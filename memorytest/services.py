@@ -37,7 +37,7 @@ def end_exposure(*, participant: Participant, position: int, report: Report) -> 
             if this.exposed_at is None:
                 raise NotCurrent
             this.take_report(report)
-            this.save()
+            rows.save(this, MemoryRound.REPORT_FIELDS)
             if this.is_replaced:
                 replace(participant, this)
     return {"feedback": this.disturbed_feedback()} | session_state(participant)
@@ -79,4 +79,4 @@ def replace(participant: Participant, this: MemoryRound) -> None:
         participant, participant.position, this.trial, this.length, repeats=this.position
     )
     rows.insert(again)
-    participant.save(update_fields=("position", "last_seen_at"))
+    rows.save(participant, ("position", "last_seen_at"))

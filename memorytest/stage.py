@@ -25,6 +25,7 @@ from studies.stages import (
     SimulatedPerson,
     Stage,
     Taken,
+    TaskChanged,
     Told,
 )
 
@@ -101,6 +102,9 @@ class MemoryStage(Stage):
         return plan.answered
 
     def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
+        if plan.answered.reported_at is None and has_report(plan.answered):
+            # How long the pictures were shown is the report's to say.
+            raise TaskChanged
         rows.save(plan.answered, MemoryRound.ANSWER_FIELDS)
         if plan.following:
             plan.following.created_at = timezone.now()
@@ -151,6 +155,11 @@ class MemoryStage(Stage):
         restored, response_ms = person.restore(person.see_order(), task["trial"])
         person.wait(shown_ms + response_ms)
         return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
+
+
+def has_report(this: MemoryRound) -> bool:
+    """Whether it has come by now how the display went."""
+    return MemoryRound.objects.filter(pk=this.pk, reported_at__isnull=False).exists()
 
 
 def length_problems(study: Study) -> dict[str, str]:

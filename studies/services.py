@@ -28,7 +28,7 @@ from .keys import digest_of
 from .models import AuditEntry, Participant, Study, StudyVersion
 from .recruitment import Recruitment
 from .software import software_version
-from .stages import Current, Json, Stage, Taken
+from .stages import Current, Json, Stage, Taken, TaskChanged
 
 # A participant has answered the last task. Sent with `participant`, inside the transaction of that answer; the sender
 # does not know who listens.
@@ -198,8 +198,12 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
         participant.chain_head = chain.link(participant, answered)
     if following := stages.after(stage.name):
         following.warm_up(participant.study_as_joined)
-    with turns.writing():
-        taken = _record(participant, stage, answer, plan) if _move_on(participant) else None
+    try:
+        with turns.writing():
+            taken = _record(participant, stage, answer, plan) if _move_on(participant) else None
+    except TaskChanged:
+        again = sessions.read_again(participant)
+        return record_answer(participant=again, position=position, payload=payload)
     if taken is None:
         # Somebody else was faster, in another tab: what stands now decides.
         return _repeat(sessions.read_again(participant), position, payload)

@@ -1,7 +1,7 @@
 """Reading a session for one request: few columns, and whatever never changes from the memory of the process.
 
-Building a query costs more than running it. So the reads that every step needs are written down as SQL; everything
-else, and every write, goes through the models as usual.
+Building a query costs more than running it. So the reads that every step needs are written down as SQL, and its writes
+are those of `rows`; everything else goes through the models as usual.
 """
 
 from __future__ import annotations

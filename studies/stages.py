@@ -87,6 +87,10 @@ class Recorded:
     feedback: Json | None
 
 
+class TaskChanged(Exception):
+    """What was planned for an answer no longer fits its task, which has changed since. It is planned anew."""
+
+
 @dataclass(frozen=True)
 class Taken:
     """What became of an answer: whether it was the stage's last."""
@@ -207,7 +211,8 @@ class Stage(ABC):
 
     @abstractmethod
     def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
-        """Writes the answer and the stage's next task, if there is one, at the next position."""
+        """Writes the answer and the stage's next task, if there is one, at the next position. The session is held; if
+        the task is not as it was when it was planned, `TaskChanged`."""
 
     def tell(self, participant: Participant, plan: Any) -> Told:
         """What the worker is told once the answer is written."""

@@ -71,16 +71,16 @@ def next_step(participant: Participant, position: int, history: Sequence[Shown])
         is_first_showing=example.pk not in seen
         and all(shown.example != choice.example for shown in history),
         probabilities=list(choice.probabilities),
-        p=choice.p if len(choice.probabilities) == 2 else None,
-        f=choice.f,
-        score=choice.score,
-        diversity=choice.diversity,
-        usefulness=choice.usefulness,
+        p=probability_of_second(choice),
+        **{name: getattr(choice, name) for name in SCORED},
         learner_kind=kind,
         learner_kind_p=kinds.get(kind),
-        learning_rate=choice.learning_rate,
         choice_ms=elapsed_ms,
     )
+
+
+# The numbers of a choice that a step stores under the same names.
+SCORED = ("f", "score", "diversity", "usefulness", "learning_rate")
 
 
 def kinds_of_learners(choice: Choice) -> dict[str, float]:
@@ -129,7 +129,7 @@ class ReplayedStep:
 
     @property
     def matches(self) -> bool:
-        return self.is_same_image and self.is_same_belief
+        return self.is_same_image and self.is_same_belief and not self.other_numbers
 
     @property
     def is_same_image(self) -> bool:
@@ -156,10 +156,27 @@ class ReplayedStep:
         """How probable each kind of learner is today."""
         return kinds_of_learners(self.choice)
 
+    @property
+    def other_numbers(self) -> dict[str, tuple[float | None, float | None]]:
+        """What else was stored with the step and is not what it is today, by column: then and now."""
+        choice = self.choice
+        today = {"p": probability_of_second(choice)} | {
+            name: getattr(choice, name) for name in SCORED
+        }
+        pairs = {name: (getattr(self.stored, name), now) for name, now in today.items()}
+        return {name: pair for name, pair in pairs.items() if not is_same(*pair)}
 
-def is_same(then: float, now: float) -> bool:
+
+def is_same(then: float | None, now: float | None) -> bool:
     """The same machine gives the same bits; another BLAS may differ in the last ones."""
-    return abs(then - now) <= 1e-9
+    if then is None or now is None:
+        return then is now
+    return abs(then - now) <= 1e-9 * max(1.0, abs(now))
+
+
+def probability_of_second(choice: Choice) -> float | None:
+    """P of class 1 where there are two."""
+    return choice.p if len(choice.probabilities) == 2 else None
 
 
 def replay(participant: Participant) -> list[ReplayedStep]:

@@ -4,6 +4,8 @@ import pytest
 
 from memorytest.displays import Report
 from memorytest.models import MemoryRound
+from memorytest.stage import MemoryStage
+from studies import chain
 from studies.keys import digest_of
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
@@ -107,6 +109,29 @@ def test_a_report_counts_once_and_the_reply_can_be_asked_for_again(worker):
     # The round is over: it takes no answer, and does not show its order again.
     assert worker.answer(position=position, order=worker.orders[position]).status_code == 409
     assert worker.expose(position).status_code == 409
+
+
+def test_an_answer_leaves_the_time_of_a_report_that_came_while_it_was_being_taken(
+    worker, monkeypatch
+):
+    position = worker.task()["position"]
+    order = worker.expose(position).json()["task"]["order"]
+    planned = MemoryStage.plan
+
+    def plan_and_be_overtaken(stage, participant, answer):
+        plan = planned(stage, participant, answer)
+        monkeypatch.setattr(MemoryStage, "plan", planned)
+        assert report(worker, position, **SHOWN).status_code == 200
+        return plan
+
+    monkeypatch.setattr(MemoryStage, "plan", plan_and_be_overtaken)
+    reply = worker.answer(position=position, order=order, shown_ms=99.0)
+    assert reply.status_code == 200
+    assert reply.json()["task"]["position"] == position + 1
+    first, _ = MemoryRound.objects.filter(participant=worker.participant).order_by("position")
+    assert (first.shown_ms, first.is_correct) == (SHOWN["shown_ms"], True)
+    assert first.reported_at < first.answered_at
+    assert not chain.check(worker.participant).findings
 
 
 def test_once_a_display_is_over_its_order_is_not_sent_again(worker):

@@ -32,6 +32,20 @@ def finished_worker() -> Worker:
     return worker
 
 
+def test_a_session_writes_its_tasks_in_no_other_way(monkeypatch):
+    def refuse(row: Task, *args: Any, **options: Any) -> None:
+        pytest.fail(f"{row!r} was saved by its model.")
+
+    monkeypatch.setattr(Task, "save", refuse)
+    worker = Worker(make_study())
+    position = worker.go_to("memory")["position"]
+    worker.expose(position)
+    # A disturbed display is played again, in a row of its own.
+    worker.post("displays", {"position": position, "is_interrupted": True})
+    worker.go_to("done")
+    assert sum(model.objects.filter(participant=worker.participant).count() for model in TASKS) > 9
+
+
 def insert_alike(row: Task) -> None:
     own = row.position, row.created_at
     row.position, row.created_at = 0, timezone.now()

@@ -63,6 +63,15 @@ def test_a_file_that_is_gone_asks_for_patience_as_it_would_without_memory(worker
     assert worker.client.get(address_in(task)).status_code == 503
 
 
+def test_an_image_of_a_deleted_session_is_served_for_some_minutes_at_most(worker, monkeypatch):
+    address = address_in(worker.go_to("teaching"))
+    worker.participant.delete()
+    assert worker.client.get(address).status_code == 200
+    later = told_images.monotonic() + told_images.KEPT_SECONDS
+    monkeypatch.setattr(told_images, "monotonic", lambda: later)
+    assert worker.client.get(address).status_code == 404
+
+
 def test_no_more_is_kept_than_may_be(worker, monkeypatch):
     monkeypatch.setattr(told_images, "MOST", 5)
     for number in range(12):

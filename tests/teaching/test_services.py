@@ -109,6 +109,20 @@ def test_a_replay_finds_another_image_and_another_belief():
     assert [step.matches for step in services.replay(participant)][5:] == [False, False]
 
 
+@pytest.mark.parametrize("column", ["p", *services.SCORED])
+def test_a_replay_finds_every_stored_number_that_was_changed(column):
+    participant = taught_by("jedi", answers=6)
+    *_, last = TeachingStep.objects.of(participant)
+    before = getattr(last, column)
+    setattr(last, column, before + 1e-6)
+    last.save()
+    *others, found = services.replay(participant)
+    assert all(step.matches for step in others)
+    assert not found.matches
+    assert found.is_same_image
+    assert found.other_numbers == {column: (pytest.approx(before + 1e-6), pytest.approx(before))}
+
+
 def test_the_likeliest_kind_of_learner_is_stored_with_a_step_and_verified_by_a_replay():
     participant = taught_by("tracked", answers=6)
     *_, changed, last = steps = list(TeachingStep.objects.of(participant))

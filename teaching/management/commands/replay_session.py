@@ -62,9 +62,16 @@ def differences(step: ReplayedStep) -> Iterator[str]:
     if not step.is_same_expectation:
         now = beliefs(choice.probabilities, FINE)
         yield f"{beliefs(stored.probabilities, FINE)} is now {now}"
+    # Another image has other numbers.
+    for name, (then, now) in step.other_numbers.items() if step.is_same_image else ():
+        yield f"{name} {number(then)} is now {number(now)}"
     if not step.is_same_kind:
         then = f"{stored.learner_kind} {stored.learner_kind_p:.{FINE}f}"
         yield f"kind of learner {then} is now {kinds_today(step)}"
+
+
+def number(value: float | None) -> str:
+    return "none" if value is None else f"{value:.{FINE}g}"
 
 
 def kinds_today(step: ReplayedStep) -> str:

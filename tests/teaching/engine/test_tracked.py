@@ -121,6 +121,12 @@ def test_kinds_of_learners_that_round_to_nothing_are_not_among_the_facts():
     ]
 
 
+def test_before_the_first_answer_nothing_is_said_to_follow_from_answers():
+    facts = dict(chosen(tracked(), make_pool(20), []).explanation.facts())
+    assert "learning rate η₀ that was assumed" in facts
+    assert not any("answers" in name for name in facts)
+
+
 def test_kinds_of_learners_that_are_equally_likely_are_all_named():
     text = _words({"rule": 0.301, "concept": 0.299, "fixed": 0.25, "prototype": 0.15}, FAMILIES)
     assert text.startswith(
