@@ -12,9 +12,7 @@ from .conftest import PHONE
 pytestmark = pytest.mark.chromium
 
 NUMBERS = ["0.702 [0.682, 0.725]"] * 4
-ROWS = [
-    ["attention: compares images by the features that have told the classes apart", *NUMBERS]
-] * 3
+ROWS = [["attention: compares by the features that have mattered", *NUMBERS]] * 3
 
 
 @pytest.fixture

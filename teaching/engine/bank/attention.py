@@ -81,7 +81,7 @@ class Attention(Family):
     """Learners who compare by what has mattered so far."""
 
     name: ClassVar[str] = "attention"
-    title: ClassVar[str] = "compares images by the features that have told the classes apart"
+    title: ClassVar[str] = "compares by the features that have mattered"
     weight: ClassVar[float] = 1.5
 
     def follow(self, seen: Seen) -> FollowedAttention:
