@@ -63,11 +63,12 @@ def differences(step: ReplayedStep) -> Iterator[str]:
         now = beliefs(choice.probabilities, FINE)
         yield f"{beliefs(stored.probabilities, FINE)} is now {now}"
     # Another image has other numbers.
-    for name, (then, now) in step.other_numbers.items() if step.is_same_image else ():
-        yield f"{name} {number(then)} is now {number(now)}"
+    for name, pair in step.other_numbers.items() if step.is_same_image else ():
+        then, now = map(number, pair)
+        yield f"{name} {then} is now {now}"
     if not step.is_same_kind:
-        then = f"{stored.learner_kind} {stored.learner_kind_p:.{FINE}f}"
-        yield f"kind of learner {then} is now {kinds_today(step)}"
+        kind = f"{stored.learner_kind} {stored.learner_kind_p:.{FINE}f}"
+        yield f"kind of learner {kind} is now {kinds_today(step)}"
 
 
 def number(value: float | None) -> str:
