@@ -127,7 +127,13 @@ def _prepared(field: Field[Any, Any], value: Any) -> Any:
 
 @lru_cache
 def _new_fields(model: type[Model]) -> tuple[Field[Any, Any], ...]:
-    return tuple(field for field in model._meta.concrete_fields if not field.primary_key)
+    fields = tuple(field for field in model._meta.concrete_fields if not field.primary_key)
+    for field in fields:
+        if field.has_db_default() and not field.has_default():
+            raise ValueError(
+                f"{field} has a db_default alone. Give it a default too: every value of a new row is written here."
+            )
+    return fields
 
 
 @lru_cache

@@ -1,7 +1,9 @@
 """Several web servers and workers behind nginx, as docker-compose.many.yml has them: the same configuration files, but
 plain processes on one machine."""
 
+import grp
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -93,10 +95,12 @@ class Topology:
 def running_topology(database_url: str, **extra: str) -> Iterator[Topology]:
     """Two web servers of one process each behind a proxy; workers are started by whoever wants one."""
     with ExitStack() as stack:
+        # As in a container: nginx is another user, and has to read what the others write.
+        stack.callback(os.umask, os.umask(0o022))
         folder = Path(stack.enter_context(scratch("jedi-many-")))
         site = Site(free_port(), folder, database_url, clean_environment(folder))
         site.environment |= deployed_environment(site.port, database_url) | extra
-        cache_url = stack.enter_context(running_cache())
+        cache_url, _ = stack.enter_context(running_cache())
         site.environment["JEDI_CACHE_URL"] = cache_url
         site.prepare()
         log = stack.enter_context((folder / "servers.log").open("w+"))
@@ -135,17 +139,17 @@ ComposeLoader.add_constructor("!reset", lambda loader, node: None)
 
 
 @contextmanager
-def running_cache() -> Iterator[str]:
-    """Valkey, or Redis where a distribution has no Valkey; returns its address."""
+def running_cache() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Valkey, or Redis where a distribution has no Valkey: its address and its process."""
     port = free_port()
     command = [program("valkey-server", "redis-server"), ROOT / "deploy/valkey.conf"]
     with (
         scratch("jedi-cache-") as folder,
-        running([*command, "--port", port, "--bind", "127.0.0.1"], folder),
+        running([*command, "--port", port, "--bind", "127.0.0.1"], folder) as process,
     ):
         url = f"redis://127.0.0.1:{port}/0"
         until(lambda: answers(redis.Redis.from_url(url)))
-        yield url
+        yield url, process
 
 
 def answers(cache: redis.Redis) -> bool:
@@ -161,12 +165,19 @@ def running_proxy(
 ) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     """nginx on the site's port, before web servers on these; and its log."""
     with scratch("jedi-proxy-") as folder:
-        user = "user root;" if os.geteuid() == 0 else ""
-        (folder / "nginx.conf").write_text(NGINX.format(user=user))
+        (folder / "nginx.conf").write_text(NGINX.format(user=unprivileged_user()))
         (folder / "site.conf").write_text(filled_in(site, ports))
         with running([program("nginx"), "-p", folder, "-c", "nginx.conf"], folder) as process:
             until(lambda: is_open(site))
             yield process, folder / LOG
+
+
+def unprivileged_user() -> str:
+    """Its container's nginx is not the user who writes the files, and neither is this one, if it may be another."""
+    if os.geteuid() != 0:
+        return ""
+    nobody = pwd.getpwnam("nobody")
+    return f"user {nobody.pw_name} {grp.getgrgid(nobody.pw_gid).gr_name};"
 
 
 def filled_in(site: Site, ports: Sequence[int]) -> str:
@@ -212,4 +223,6 @@ def program(*names: str) -> str:
 @contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=scratch_folder()) as folder:
+        # A temporary folder is private; nginx is another user.
+        Path(folder).chmod(0o755)
         yield Path(folder)

@@ -79,6 +79,12 @@ def test_many_web_servers_stand_behind_one_proxy():
     assert many["worker"]["environment"]["JEDI_INTERNAL_URL"] == "http://proxy:8000"
 
 
+def test_the_database_of_many_servers_takes_the_connections_of_24_processes():
+    """The last line of the sizing table, with the default of JEDI_DB_POOL."""
+    command = compose(MANY)["services"]["db"]["command"]
+    assert int(command.rpartition("max_connections=")[2]) > 24 * 8
+
+
 def test_the_proxy_gets_what_its_configuration_asks_for():
     proxy = compose(MANY)["services"]["proxy"]
     template = (ROOT / "deploy/nginx.conf.template").read_text()

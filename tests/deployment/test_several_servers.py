@@ -1,30 +1,141 @@
 """What several web servers share: a cache that may be away, and images that the server in front sends."""
 
+import signal
+import socket
 import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
 
 import pytest
+from django.core.cache import caches
+from django.core.checks import run_checks
 
-from jedi_web import environment
+import jedi_web.caches
+from jedi_web import checks, environment
 from jedi_web.caches import SharedCache
 from studies.api.views import JoinThrottle
-from studies.models import Dataset
+from studies.models import Dataset, Study
 from tests.builders import make_study
+from tests.processes import until
 from tests.site import free_port
+from tests.topology import running_cache
 from tests.worker import Worker
+
+UseCache = Callable[[str], None]
 
 
 @pytest.fixture
-def cache_that_is_away(settings, monkeypatch):
-    monkeypatch.setenv("JEDI_CACHE_URL", f"redis://127.0.0.1:{free_port()}/0")
-    settings.CACHES = {"default": environment.cache()}
-    settings.JEDI_SHARES_CACHE = True
+def use_cache(settings: Any, monkeypatch: Any) -> UseCache:
+    """Takes the shared cache at an address, of which nobody knows anything yet."""
+    monkeypatch.setattr(jedi_web.caches, "_away_until", {})
+
+    def use(address: str) -> None:
+        monkeypatch.setenv("JEDI_CACHE_URL", address)
+        settings.CACHES = {"default": environment.cache()}
+        settings.JEDI_SHARES_CACHE = True
+
+    return use
+
+
+class SilentServer:
+    """Takes every connection, and never says a word."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        listener.setblocking(False)
+        self.listener = listener
+        self.address = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+
+    def connections(self) -> int:
+        """How many were made since the last look."""
+        count = 0
+        try:
+            while True:
+                self.listener.accept()[0].close()
+                count += 1
+        except BlockingIOError:
+            return count
+
+
+@pytest.fixture
+def silent(use_cache: UseCache) -> Iterator[SilentServer]:
+    with closing(socket.create_server(("127.0.0.1", 0), backlog=100)) as listener:
+        server = SilentServer(listener)
+        use_cache(server.address)
+        yield server
+
+
+class Clock:
+    """Stands still until it is set on."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: Any) -> Clock:
+    """By which it is decided when a cache is asked again."""
+    standing = Clock()
+    monkeypatch.setattr(jedi_web.caches, "monotonic", standing)
+    return standing
+
+
+def what_is_said_of_the_cache(client: Any) -> str:
+    return str(client.get("/readyz").json()["cache"])
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("cache_that_is_away")
-def test_workers_join_while_the_shared_cache_is_away_and_its_keeper_learns_of_it(client):
+def test_workers_join_while_the_shared_cache_is_away_and_its_keeper_learns_of_it(client, use_cache):
+    use_cache(f"redis://127.0.0.1:{free_port()}/0")
     assert Worker(make_study()).joined.status_code == 201
-    assert "shared cache does not answer" in client.get("/readyz").json()["cache"]
+    assert "shared cache does not answer" in what_is_said_of_the_cache(client)
+
+
+@pytest.mark.django_db
+def test_a_cache_that_never_answers_is_waited_for_once_and_not_by_everybody(silent, clock):
+    study = make_study()
+    assert [Worker(study).joined.status_code for _ in range(3)] == [201] * 3
+    assert silent.connections() == 1
+    with ThreadPoolExecutor(1) as other_thread:
+        other_thread.submit(lambda: caches["default"].get("anything")).result()
+    assert silent.connections() == 0
+    clock.now += jedi_web.caches.AWAY_SECONDS
+    assert Worker(study).joined.status_code == 201
+    assert silent.connections() == 1
+
+
+@pytest.mark.django_db
+def test_the_keeper_s_question_reaches_a_cache_that_nobody_else_asks(client, silent):
+    Worker(make_study())
+    silent.connections()
+    assert "shared cache does not answer" in what_is_said_of_the_cache(client)
+    assert silent.connections() == 1
+    Worker(make_study())
+    assert silent.connections() == 0
+
+
+@pytest.mark.faults
+@pytest.mark.django_db
+def test_limits_hold_again_when_a_cache_that_had_stopped_goes_on(client, use_cache, monkeypatch):
+    monkeypatch.setitem(JoinThrottle.THROTTLE_RATES, "join", "1/min")
+    with running_cache() as (address, server):
+        use_cache(address)
+        study = make_study()
+        assert [join(client, study) for _ in range(2)] == [201, 429]
+        server.send_signal(signal.SIGSTOP)
+        assert [join(client, study) for _ in range(2)] == [201, 201]
+        assert "shared cache does not answer" in what_is_said_of_the_cache(client)
+        server.send_signal(signal.SIGCONT)
+        until(lambda: what_is_said_of_the_cache(client) == "fine")
+        assert join(client, study) == 429
+
+
+def join(client: Any, study: Study) -> int:
+    address = f"/api/studies/{study.slug}/sessions/"
+    return int(client.post(address, {}, content_type="application/json").status_code)
 
 
 def test_without_an_address_every_process_has_its_own_cache(monkeypatch):
@@ -54,3 +165,21 @@ def test_the_server_in_front_is_told_the_file_of_an_image_and_nothing_else(setti
     assert (told.content, told["Content-Type"]) == (b"", "image/jpeg")
     assert set(told.headers) - set(sent.headers) == {"X-Accel-Redirect"}
     assert told["Cache-Control"] == sent["Cache-Control"]
+
+
+@pytest.mark.parametrize(
+    ("umask", "location", "is_said"),
+    [
+        (0o022, "/files/", False),
+        (0o027, "/files/", False),
+        (0o077, "/files/", True),
+        (0o077, "", False),
+    ],
+)
+def test_a_umask_that_keeps_files_from_the_server_in_front_is_told(
+    settings, monkeypatch, umask, location, is_said
+):
+    settings.JEDI_ACCEL_LOCATION = location
+    monkeypatch.setattr(checks, "current_umask", lambda: umask)
+    found = [message.id for message in run_checks()]
+    assert ("jedi_web.W001" in found) == is_said

@@ -3,19 +3,19 @@
 import json
 import random
 import re
-import signal
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import IncompleteRead
+from subprocess import Popen
 from threading import Event
 from typing import Any
 
 import pytest
 
-from tests.jobs.real import fall_silent
 from tests.kills import Acknowledged, answers_of, stored_answers
+from tests.next_release import BY_THE_DATABASE, BY_THE_NEXT_RELEASE
 from tests.processes import until
 from tests.site import HttpClient, Reply
 from tests.topology import Topology, running_topology
@@ -63,6 +63,7 @@ class Crowd:
     slug: str
     over: Event = field(default_factory=Event)
     workers: list[Worker] = field(default_factory=list)
+    journeys: list[Future[None]] = field(default_factory=list)
     acknowledged: Acknowledged = field(default_factory=dict)
 
     def take_part(self, number: int) -> None:
@@ -80,42 +81,66 @@ class Crowd:
         return [image for worker in self.workers for image in worker.client.images]
 
     def go_on(self, count: int = 100) -> None:
-        """Lets them see so many more images."""
+        """Lets them see so many more images. A journey that ends meanwhile has failed, and says why."""
         seen = len(self.images)
-        until(lambda: len(self.images) >= seen + count)
+        until(lambda: len(self.images) >= seen + count or self.ended())
+        for journey in self.ended():
+            journey.result()
+
+    def ended(self) -> list[Future[None]]:
+        return [journey for journey in self.journeys if journey.done()]
 
 
 @contextmanager
 def crowd(topology: Topology, slug: str) -> Iterator[Crowd]:
     people = Crowd(topology, slug)
     with ThreadPoolExecutor(JOURNEYS) as threads:
-        journeys = [threads.submit(people.take_part, number) for number in range(JOURNEYS)]
+        people.journeys += [threads.submit(people.take_part, one) for one in range(JOURNEYS)]
         try:
             yield people
         finally:
             people.over.set()
-    for journey in journeys:
+    for journey in people.journeys:
         journey.result()
 
 
-def order_rehearsal(topology: Topology, slug: str) -> None:
-    errand = json.dumps(["rehearse", slug, {"workers": BOTS}]) + "\n"
-    topology.site.conversation("-m", "tests.jobs.errands").communicate(errand)
+def order_rehearsals(topology: Topology, *slugs: str) -> None:
+    errands = [json.dumps(["rehearse", slug, {"workers": BOTS}]) + "\n" for slug in slugs]
+    topology.site.conversation("-m", "tests.jobs.errands").communicate("".join(errands))
 
 
-def rehearsal(topology: Topology, *columns: str) -> tuple[Any, ...]:
-    return topology.site.rows(f"SELECT {', '.join(columns)} FROM rehearsal_rehearsal")[0]
+def rehearsals(topology: Topology, *columns: str) -> list[tuple[Any, ...]]:
+    return topology.site.rows(f"SELECT {', '.join(columns)} FROM rehearsal_rehearsal ORDER BY id")
 
 
-def lose_a_worker(topology: Topology) -> None:
-    """The one that carries out a rehearsal; the other takes it up."""
-    worker = topology.start_worker()
+@contextmanager
+def two_workers_at_work(topology: Topology) -> Iterator[list[Popen[bytes]]]:
+    """Each holds one of two rehearsals when the block begins."""
+    workers = [topology.start_worker() for _ in range(2)]
     try:
-        until(lambda: rehearsal(topology, "state")[0] == "running")
+        until(lambda: rehearsals(topology, "state") == [("running",)] * 2)
+        yield workers
     finally:
-        worker.kill()
-        worker.wait()
-    fall_silent(topology.site, "rehearsal_rehearsal")
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+
+
+def lose_a_worker(topology: Topology, workers: Sequence[Popen[bytes]]) -> None:
+    """The one that holds the first rehearsal. The other takes it up when its own is done."""
+    [holder] = [worker for worker in workers if is_holder(topology, worker)]
+    holder.kill()
+    holder.wait()
+
+
+def is_holder(topology: Topology, worker: Popen[bytes]) -> bool:
+    """Whether the order for the first rehearsal names this process."""
+    [(names,)] = topology.site.rows(
+        "SELECT worker_ids FROM django_tasks_database_dbtaskresult o JOIN rehearsal_rehearsal r "
+        "ON o.args_kwargs @> jsonb_build_object('args', jsonb_build_array(r.id)) "
+        "WHERE o.task_path = 'rehearsal.tasks.carry_out' ORDER BY r.id LIMIT 1"
+    )
+    return names[-1].endswith(f"-{worker.pid}")
 
 
 def assert_nothing_was_lost(topology: Topology, people: Crowd) -> None:
@@ -130,6 +155,12 @@ def assert_nothing_was_lost(topology: Topology, people: Crowd) -> None:
     site.python("manage.py", "verify_log")
     for _, code in stages[:4]:
         site.python("manage.py", "replay_session", code)
+
+
+def assert_both_releases_have_written(topology: Topology) -> None:
+    """Into the table with the new column, of which the older one knows nothing."""
+    written = topology.site.rows("SELECT DISTINCT next_release FROM teaching_teachingstep")
+    assert {release for (release,) in written} == {BY_THE_DATABASE, BY_THE_NEXT_RELEASE}
 
 
 def assert_images_tell_nothing(topology: Topology, people: Crowd) -> None:
@@ -188,28 +219,26 @@ def assert_the_log_keeps_secrets(topology: Topology, people: Crowd) -> None:
 def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(postgres):
     url = postgres.create_database("many")
     with running_topology(url, JEDI_JOIN_RATE=f"{JOINS_PER_MINUTE}/min") as topology:
-        slug, rehearsed = (topology.site.make_study(evaluation_size=10) for _ in range(2))
-        order_rehearsal(topology, rehearsed)
+        slug, *rehearsed = (topology.site.make_study(evaluation_size=10) for _ in range(3))
+        order_rehearsals(topology, *rehearsed)
         first, second = topology.replicas
-        with crowd(topology, slug) as people:
-            lose_a_worker(topology)
-            second_worker = topology.start_worker()
-            first.kill()
-            people.go_on()
-            first.start()
-            people.go_on()
-            second.kill()
-            people.go_on()
-            second.start()
-            topology.upgrade("tests.next_release.settings")
-            people.go_on()
-        until(lambda: rehearsal(topology, "state") == ("done",))
-        second_worker.send_signal(signal.SIGTERM)
-        second_worker.wait(60)
+        with two_workers_at_work(topology) as workers:
+            with crowd(topology, slug) as people:
+                lose_a_worker(topology, workers)
+                first.kill()
+                people.go_on()
+                first.start()
+                people.go_on()
+                second.kill()
+                people.go_on()
+                second.start()
+                topology.upgrade("tests.next_release.settings")
+                people.go_on()
+            until(lambda: rehearsals(topology, "state") == [("done",)] * 2)
 
         assert_nothing_was_lost(topology, people)
-        assert sum(rehearsal(topology, "finished", '"left"')) == BOTS
-        assert topology.site.rows("SELECT sum(next_release) FROM studies_participant") == [(0,)]
+        assert rehearsals(topology, 'finished + "left"', "attempts") == [(BOTS, 2), (BOTS, 1)]
+        assert_both_releases_have_written(topology)
         assert_images_tell_nothing(topology, people)
         assert_static_files_are_sent_by_the_proxy(topology, people)
         assert_the_log_keeps_secrets(topology, people)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, models, transaction
 from django.db.models import Model
+from django.test.utils import isolate_apps
 from django.utils import timezone
 
 from evaluation.models import EvaluationItem
@@ -64,6 +65,33 @@ def test_an_inserted_row_is_the_one_that_saving_writes(
     row.pk = None
     write(row)
     assert stored.values().get() | {"id": saved["id"]} == saved
+
+
+def model_with(**defaults: Any) -> type[Model]:
+    """A model of one column that has these."""
+
+    class Meta:
+        app_label = "quiz"
+
+    members = {"column": models.IntegerField(**defaults), "Meta": Meta, "__module__": __name__}
+    with isolate_apps("tests.quiz"):
+        return type("Made", (Model,), members)
+
+
+def test_python_s_default_is_written_beside_one_of_the_database() -> None:
+    written = []
+
+    def note(execute: Any, sql: str, values: Any, many: bool, context: Any) -> None:
+        written.append((sql, values))
+
+    with connection.execute_wrapper(note):
+        rows.insert(model_with(default=1, db_default=2)())
+    assert written == [('INSERT INTO "quiz_made" ("column") VALUES (%s)', [1])]
+
+
+def test_a_default_that_only_the_database_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"quiz.Made.column has a db_default alone"):
+        rows.insert(model_with(db_default=2)())
 
 
 @pytest.mark.parametrize("model", [TeachingStep, EvaluationItem])
