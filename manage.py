@@ -11,10 +11,15 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jedi_web.settings")
     try:
+        from django.core.exceptions import ImproperlyConfigured
         from django.core.management import execute_from_command_line
     except ImportError as error:
         raise SystemExit("Django is not installed here. Run: make run") from error
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        # The sentence alone: it says what to do, and a traceback would hide it.
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

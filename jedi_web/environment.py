@@ -1,6 +1,8 @@
 """Deployment settings come from the environment; a wrong one stops the start and names the remedy."""
 
+import math
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Any
@@ -29,8 +31,11 @@ DATABASE_REMEDY = (
 )
 
 CACHE_REMEDY = (
-    "JEDI_CACHE_URL must look like redis://host:6379/0. Unset it if there is one web server only."
+    "JEDI_CACHE_URL must look like redis://host:6379/0, with the number of a database at its end and only such options "
+    "as redis-py knows. Unset it if there is one web server only."
 )
+# What rest_framework can read: it would take a month for a minute, and stumble over anything else at the first request.
+RATE = re.compile(r"[0-9]+/(s|m|h|d|(sec|second|min|minute|hour|day)s?)")
 
 
 def text(name: str, default: str = "") -> str:
@@ -44,11 +49,44 @@ def flag(name: str) -> bool:
     raise ImproperlyConfigured(f"{name} is {value!r}. Set it to 1 or 0.")
 
 
-def number(name: str, default: int) -> int:
+def number(name: str, default: int, *, least: int = 0, most: float = math.inf) -> int:
     value = text(name, str(default))
-    if value.isdecimal():
+    if value.isdecimal() and least <= int(value) <= most:
         return int(value)
-    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number, 0 or more.")
+    allowed = f", {least} or more" if most == math.inf else f" from {least} to {most}"
+    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number{allowed}.")
+
+
+def port() -> int:
+    return number("PORT", 8000, least=1, most=65_535)
+
+
+def web_processes() -> int:
+    return number("WEB_CONCURRENCY", 2, least=1)
+
+
+def web_threads() -> int:
+    return number("WEB_THREADS", 4, least=1)
+
+
+def rate(name: str, default: str) -> str:
+    value = text(name, default)
+    if RATE.fullmatch(value):
+        return value
+    raise ImproperlyConfigured(
+        f"{name} is {value!r}. Set it to a number of requests per s, min, hour or day, like {default}."
+    )
+
+
+def web_address(name: str, default: str) -> str:
+    """Where a site is found, without the slash at its end: paths are appended to it."""
+    value = text(name, default).rstrip("/")
+    remedy = f"{name} is {value!r}. Set it to a whole address, like https://study.example.org."
+    parts = _split(value, remedy)
+    is_whole = parts.scheme in {"http", "https"} and parts.hostname
+    if not is_whole or parts.query or parts.fragment:
+        raise ImproperlyConfigured(remedy)
+    return value
 
 
 def token(name: str) -> str:
@@ -100,19 +138,18 @@ def database(data_dir: Path) -> dict[str, Any]:
     url = text("DATABASE_URL")
     if not url:
         return sqlite(sqlite_file(data_dir))
-    parts = urlsplit(url)
+    parts = _split(url, DATABASE_REMEDY)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
         raise ImproperlyConfigured(DATABASE_REMEDY)
-    pool = {"min_size": 1, "max_size": number("JEDI_DB_POOL", 8), "timeout": 10}
+    pool = {"min_size": 1, "max_size": _pool_size(), "timeout": 10}
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(parts.path.strip("/")),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or "") or _database_password(),
         "HOST": _host(parts),
-        "PORT": _port(parts),
-        # Parameters of the address, sslmode for example, go to the driver as they are.
-        "OPTIONS": {**dict(parse_qsl(parts.query)), **POSTGRES_OPTIONS, "pool": pool},
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {**_driver_options(parts.query), **POSTGRES_OPTIONS, "pool": pool},
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
     }
@@ -136,10 +173,23 @@ def cache() -> dict[str, Any]:
     url = text("JEDI_CACHE_URL")
     if not url:
         return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    parts = urlsplit(url)
-    if parts.scheme not in {"redis", "rediss"} or not parts.hostname:
+    parts = _split(url, CACHE_REMEDY)
+    is_whole = parts.scheme in {"redis", "rediss"} and parts.hostname
+    # redis-py would take another database than a name that it cannot read.
+    if not is_whole or not re.fullmatch("(/[0-9]*)?", parts.path) or not _is_known_to_redis(url):
         raise ImproperlyConfigured(CACHE_REMEDY)
     return {"BACKEND": "jedi_web.caches.SharedCache", "LOCATION": url, "KEY_PREFIX": "jedi_web"}
+
+
+def _is_known_to_redis(url: str) -> bool:
+    """Whether redis-py takes every option. It would look at them when the first worker joins; here nothing connects."""
+    from redis import ConnectionPool, RedisError
+
+    try:
+        ConnectionPool.from_url(url).make_connection()
+    except (TypeError, ValueError, RedisError):
+        return False
+    return True
 
 
 def location(name: str) -> str:
@@ -152,18 +202,51 @@ def location(name: str) -> str:
     return path
 
 
+def _split(url: str, remedy: str) -> SplitResult:
+    """The parts of an address; a bracket without its end and a port that is none are refused."""
+    try:
+        parts = urlsplit(url)
+        has_port_0 = parts.port == 0
+    except ValueError as error:
+        raise ImproperlyConfigured(remedy) from error
+    if has_port_0:
+        raise ImproperlyConfigured(remedy)
+    return parts
+
+
+def _pool_size() -> int:
+    """Each thread may need a connection, and so does the one that answers workers."""
+    threads = web_threads()
+    size = number("JEDI_DB_POOL", max(8, threads + 1))
+    if size > threads:
+        return size
+    raise ImproperlyConfigured(
+        f"JEDI_DB_POOL is {size}, which must be larger than WEB_THREADS ({threads}). Set it to {threads + 1} or more, "
+        "or unset it."
+    )
+
+
+def _driver_options(query: str) -> dict[str, str]:
+    """Parameters of the address, sslmode for example, go to the driver as they are, if it knows them."""
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import make_conninfo
+
+    options = dict(parse_qsl(query, keep_blank_values=True))
+    try:
+        make_conninfo(**options)
+    except ProgrammingError as error:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL cannot be used: {str(error).strip()}. Remove what is wrong after the question mark; "
+            "?sslmode=require, for example, is right."
+        ) from error
+    return options
+
+
 def _host(parts: SplitResult) -> str:
     """The host as it was written: the folder of a socket may have capital letters."""
     written = parts.netloc.rpartition("@")[2]
     is_socket = written.lower().startswith("%2f")
     return unquote(written.partition(":")[0] if is_socket else parts.hostname or "")
-
-
-def _port(parts: SplitResult) -> str:
-    try:
-        return str(parts.port or "")
-    except ValueError as error:
-        raise ImproperlyConfigured(DATABASE_REMEDY) from error
 
 
 def _database_password() -> str:

@@ -1,10 +1,15 @@
 """gunicorn's configuration: two processes, one BLAS thread each."""
 
+import errno
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import IO, Any
 
+from django.core.exceptions import ImproperlyConfigured
+
+from jedi_web import environment
 from jedi_web.data_folder import DataFolderUnusable, hold
 from jedi_web.descriptors import allowed_connections
 from jedi_web.metrics import processes
@@ -13,10 +18,14 @@ from jobs import supervision
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-bind = f"{os.environ.get('HOST', '127.0.0.1')}:{os.environ.get('PORT', '8000')}"
+try:
+    bind = f"{environment.text('HOST', '127.0.0.1')}:{environment.port()}"
+    workers = environment.web_processes()
+    threads = environment.web_threads()
+except ImproperlyConfigured as error:
+    # The sentence alone: it says what to do, and a traceback would hide it.
+    sys.exit(str(error))
 worker_class = "jedi_web.polling.PollingWorker"
-workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
-threads = int(os.environ.get("WEB_THREADS", "4"))
 worker_connections = allowed_connections()
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
@@ -36,6 +45,11 @@ _held: list[IO[str]] = []
 
 
 def on_starting(server: Any) -> None:
+    hold_data_folder()
+    tell_of_taken_ports(server)
+
+
+def hold_data_folder() -> None:
     """A second server on one SQLite folder is a mistake; on Postgres many may serve together."""
     from django.conf import settings
 
@@ -45,6 +59,27 @@ def on_starting(server: Any) -> None:
         _held.append(hold(settings.JEDI_DATA_DIR))
     except DataFolderUnusable as refusal:
         sys.exit(str(refusal))
+
+
+def tell_of_taken_ports(server: Any) -> None:
+    """At once and with the remedy. gunicorn then tries for five seconds: an earlier server may be about to end."""
+    is_inherited = {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys()
+    for address in [] if is_inherited else server.address:
+        if isinstance(address, tuple) and is_taken(*address):
+            server.log.error(
+                f"PORT {address[1]} is taken by another program. Stop that, or choose another: PORT=9000 make run"
+            )
+
+
+def is_taken(host: str, port: int) -> bool:
+    """Any other trouble with an address is gunicorn's to tell."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        return error.errno == errno.EADDRINUSE
+    return False
 
 
 def when_ready(server: Any) -> None:

@@ -10,10 +10,12 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
+from jedi_web.caches import SharedCache
 from jedi_web.data_folder import DataFolderNotWritable, refuse_if_not_writable
 from jobs import heartbeat
 from studies.image_files import damaged_images
 from studies.models import Dataset, Study
+from studies.outages import UNPREPARED, is_unprepared
 from teaching.pool_files import damage_of
 
 LEAST_FREE_BYTES = 500 * 1024 * 1024
@@ -28,7 +30,8 @@ def database() -> str:
     try:
         Study.objects.exists()
     except DatabaseError as error:
-        return f"The database does not answer ({type(error).__name__})."
+        is_empty = is_unprepared(error)
+        return UNPREPARED if is_empty else f"The database does not answer ({type(error).__name__})."
     try:
         Study.objects.filter(pk=0).update(next_ticket=0)
     except DatabaseError as error:
@@ -61,9 +64,9 @@ def has_whole_images(dataset: Dataset) -> bool:
 
 
 def cache() -> str:
-    """Of the process, or shared: either must give back what was put into it."""
-    caches["default"].set("readiness", 1)
-    if caches["default"].get("readiness") != 1:
+    """Only a shared one can be away; that of a process is in its memory."""
+    shared = caches["default"]
+    if isinstance(shared, SharedCache) and not shared.answers():
         return "The shared cache does not answer. Limits of requests are not kept."
     return ""
 

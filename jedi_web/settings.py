@@ -11,12 +11,15 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 JEDI_DATA_DIR = Path(environment.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).resolve()
 # How many proxies of our own stand before the server.
 JEDI_PROXIES = environment.number("JEDI_PROXIES", 0)
-JEDI_PUBLIC_URL = environment.text("JEDI_PUBLIC_URL", "http://127.0.0.1:8000").rstrip("/")
+JEDI_PUBLIC_URL = environment.web_address("JEDI_PUBLIC_URL", "http://127.0.0.1:8000")
 
 # Where the background worker reaches the web server, for bots that rehearse a study.
-JEDI_INTERNAL_URL = environment.text(
-    "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.text('PORT', '8000')}"
-).rstrip("/")
+JEDI_INTERNAL_URL = environment.web_address(
+    "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.port()}"
+)
+
+# gunicorn reads this one itself, before any code of ours: `manage.py prepare`, which comes first, tells what is wrong.
+environment.web_processes()
 
 # Where the server in front finds the folder of the data sets, if it is to send the images.
 JEDI_ACCEL_LOCATION = environment.location("JEDI_ACCEL_LOCATION")
@@ -161,8 +164,8 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "studies.api.negotiation.AsItIs",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {
-        "join": environment.text("JEDI_JOIN_RATE", "240/min"),
-        "researchers": environment.text("JEDI_API_RATE", "300/min"),
+        "join": environment.rate("JEDI_JOIN_RATE", "240/min"),
+        "researchers": environment.rate("JEDI_API_RATE", "300/min"),
     },
     "NUM_PROXIES": JEDI_PROXIES,
     "EXCEPTION_HANDLER": "studies.api.errors.error_reply",

@@ -1,12 +1,18 @@
 """The WSGI entry point for gunicorn."""
 
 import os
+import sys
 
 # Before NumPy is imported: BLAS threads of several web processes would fight over the cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jedi_web.settings")
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.wsgi import get_wsgi_application
 
-application = get_wsgi_application()
+try:
+    application = get_wsgi_application()
+except ImproperlyConfigured as error:
+    # The sentence alone: it says what to do, and a traceback would hide it.
+    sys.exit(str(error))

@@ -31,6 +31,11 @@ POSTGRES_NOT_WRITTEN = ("53100", "58", "25006")
 FILE_NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
 
+# Of a database that nobody has prepared: Postgres' code, and SQLite's words, because its code is for many errors.
+POSTGRES_NO_TABLE = "42P01"
+SQLITE_NO_TABLE = "no such table"
+UNPREPARED = "The database has no tables yet. Run: manage.py prepare"
+
 PATIENCE = "What was answered before is safe. Send the same request again in a moment."
 
 
@@ -69,6 +74,13 @@ def outage_of(error: BaseException | None) -> Outage | None:
         case DatabaseError():
             return _outage_of_database(error)
     return None
+
+
+def is_unprepared(error: DatabaseError) -> bool:
+    """Whether the tables are missing, because nobody has prepared the database."""
+    cause = error.__cause__
+    is_postgres = getattr(cause, "sqlstate", None) == POSTGRES_NO_TABLE
+    return is_postgres or str(cause).startswith(SQLITE_NO_TABLE)
 
 
 def _outage_of_database(error: DatabaseError) -> Outage | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from csp.decorators import csp_replace, csp_update
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -20,7 +20,7 @@ from .events import try_to_note_server_error
 from .image_sides import SMALLEST
 from .labels import told_picture
 from .models import Dataset, Participant, Study
-from .outages import outage_of
+from .outages import UNPREPARED, is_unprepared, outage_of
 from .recruitment import Recruitment
 from .told_images import FROM_FILES_ALONE
 from .worker_page import offer_of, pictures_of
@@ -48,8 +48,13 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 def health(request: HttpRequest) -> HttpResponse:
     """For a container's health check: the process answers and the database can be read."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM studies_study LIMIT 1")
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM studies_study LIMIT 1")
+    except DatabaseError as error:
+        if not is_unprepared(error):
+            raise
+        return HttpResponse(f"{UNPREPARED}\n", content_type="text/plain", status=503)
     return HttpResponse("ok\n", content_type="text/plain")
 
 

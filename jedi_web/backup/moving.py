@@ -11,7 +11,9 @@ from django.core.management import call_command
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from jedi_web import environment
+from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
 from jedi_web.data_folder import DataFolderInUse, hold
+from jobs.presence import WorkersRunning, keep_workers_out
 
 from . import rows
 from .archive import hash_of
@@ -31,13 +33,17 @@ def move_to_postgres() -> int:
     file = environment.sqlite_file(settings.JEDI_DATA_DIR)
     _refuse_other_places(file)
     try:
-        with hold(settings.JEDI_DATA_DIR), _opened(file):
-            return _move()
+        with hold(settings.JEDI_DATA_DIR), keep_workers_out(settings.JEDI_DATA_DIR):
+            wait_for_postgres()
+            with _opened(file):
+                return _move()
     except DataFolderInUse as error:
         raise CannotMove(
             "A server is running on the SQLite file, and answers would be lost. Stop it, run this again, and start "
             "the server with DATABASE_URL."
         ) from error
+    except (WorkersRunning, DatabaseUnreachable) as error:
+        raise CannotMove(str(error)) from error
 
 
 def _refuse_other_places(file: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from rest_framework.throttling import SimpleRateThrottle
 
 from jedi_web import environment
-from tests.site import at_once
+from tests.site import at_once, clean_environment, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
@@ -58,8 +59,31 @@ def test_the_models_and_the_migrations_agree(tmp_path):
         ("DATABASE_URL", "mysql://user@host/name", "must look like postgres://user:password@host:5432/name"),
         ("DATABASE_URL", "postgres://user@host", "Unset it to use SQLite"),
         ("DATABASE_URL", "postgres://user@host:many/name", "must look like postgres://"),
+        ("DATABASE_URL", "postgres://user:password@[::1/name", "must look like postgres://"),
+        ("DATABASE_URL", "postgres://user@host/name?nosuch=1", 'option "nosuch". Remove what is wrong'),
+        ("DATABASE_URL", "postgres://user@host/name?nosuch", 'invalid connection option "nosuch"'),
         ("JEDI_CACHE_URL", "memcached://host", "must look like redis://host:6379/0"),
+        ("JEDI_CACHE_URL", "redis://[::1/0", "must look like redis://host:6379/0"),
+        ("JEDI_CACHE_URL", "redis://host:many/0", "must look like redis://host:6379/0"),
+        ("JEDI_CACHE_URL", "redis://host:99999/0", "must look like redis://host:6379/0"),
+        ("JEDI_CACHE_URL", "redis://host:0/0", "must look like redis://host:6379/0"),
+        ("JEDI_CACHE_URL", "redis://host:6379/name", "with the number of a database at its end"),
+        ("JEDI_CACHE_URL", "redis://host:6379/0?nosuch=1", "only such options as redis-py knows"),
+        ("JEDI_CACHE_URL", "redis://host:6379/0?socket_timeout=long", "only such options as redis-py knows"),
         ("JEDI_ACCEL_LOCATION", "files", "Set it to a path like /files/"),
+        ("JEDI_JOIN_RATE", "abc", "JEDI_JOIN_RATE is 'abc'. Set it to a number of requests per s, min, hour or day"),
+        ("JEDI_JOIN_RATE", "5/fortnight", "like 240/min."),
+        ("JEDI_JOIN_RATE", "5/month", "like 240/min."),
+        ("JEDI_JOIN_RATE", "-5/min", "like 240/min."),
+        ("JEDI_PUBLIC_URL", "study.example.org", "Set it to a whole address, like https://study.example.org."),
+        ("JEDI_PUBLIC_URL", "study.example.org:8000", "Set it to a whole address"),
+        ("JEDI_PUBLIC_URL", "ftp://study.example.org", "Set it to a whole address"),
+        ("JEDI_PUBLIC_URL", "https://[study.example.org", "Set it to a whole address"),
+        ("JEDI_PUBLIC_URL", "https://study.example.org/?a=b", "Set it to a whole address"),
+        ("PORT", "99999", "PORT is '99999'. Set it to a whole number from 1 to 65535."),
+        ("PORT", "0", "Set it to a whole number from 1 to 65535."),
+        ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two'. Set it to a whole number, 1 or more."),
+        ("WEB_THREADS", "0", "WEB_THREADS is '0'. Set it to a whole number, 1 or more."),
     ],
 )  # fmt: skip
 def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
@@ -73,15 +97,104 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
         "DATABASE_URL": lambda: environment.database(tmp_path),
         "JEDI_CACHE_URL": environment.cache,
         "JEDI_ACCEL_LOCATION": lambda: environment.location("JEDI_ACCEL_LOCATION"),
+        "JEDI_JOIN_RATE": lambda: environment.rate("JEDI_JOIN_RATE", "240/min"),
+        "JEDI_PUBLIC_URL": lambda: environment.web_address("JEDI_PUBLIC_URL", "http://127.0.0.1"),
+        "PORT": environment.port,
+        "WEB_CONCURRENCY": environment.web_processes,
+        "WEB_THREADS": environment.web_threads,
     }
     with pytest.raises(ImproperlyConfigured, match=re.escape(remedy)):
         read[name]()
 
 
-def test_a_wrong_setting_stops_the_real_start(tmp_path):
-    stopped = manage(tmp_path, "check", DATABASE_URL="oracle://somewhere")
-    assert stopped.returncode != 0
-    assert "Unset it to use SQLite" in stopped.stderr
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("DATABASE_URL", "oracle://somewhere", f"{environment.DATABASE_REMEDY}\n"),
+        ("JEDI_API_RATE", "many", "JEDI_API_RATE is 'many'. Set it to a number of requests per s, min, hour or day, "
+         "like 300/min.\n"),
+        ("JEDI_INTERNAL_URL", "web:8000", "JEDI_INTERNAL_URL is 'web:8000'. Set it to a whole address, like "
+         "https://study.example.org.\n"),
+        # gunicorn would read it before it reads our configuration.
+        ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two'. Set it to a whole number, 1 or more.\n"),
+    ],
+)  # fmt: skip
+def test_a_command_with_a_wrong_setting_says_the_remedy_and_nothing_else(
+    tmp_path, name, value, remedy
+):
+    stopped = manage(tmp_path, "check", **{name: value})
+    assert (stopped.returncode, stopped.stdout, stopped.stderr) == (1, "", remedy)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("JEDI_CACHE_URL", "foo", environment.CACHE_REMEDY),
+        ("WEB_THREADS", "none", "WEB_THREADS is 'none'. Set it to a whole number, 1 or more."),
+    ],
+)
+def test_a_web_server_with_a_wrong_setting_says_the_remedy_and_nothing_else(
+    tmp_path, name, value, remedy
+):
+    stopped = subprocess.run(
+        [sys.executable, "-m", "gunicorn", "-c", "jedi_web/gunicorn_conf.py", "jedi_web.wsgi"],
+        cwd=ROOT,
+        env=clean_environment(tmp_path) | {"PORT": str(free_port()), name: value},
+        capture_output=True,
+        text=True,
+    )
+    assert (stopped.returncode, stopped.stderr) == (1, f"{remedy}\n")
+
+
+@pytest.mark.parametrize("value", ["0/min", "5/s", "240/m", "100/hour", "7/days", "1000000/min"])
+def test_a_rate_is_taken_as_rest_framework_reads_it(monkeypatch, value):
+    monkeypatch.setenv("JEDI_JOIN_RATE", value)
+    assert environment.rate("JEDI_JOIN_RATE", "240/min") == value
+    assert SimpleRateThrottle.parse_rate(None, value)[0] == int(value.partition("/")[0])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "redis://host",
+        "redis://host/",
+        "redis://[::1]:6379/1",
+        "rediss://:secret@host:6380/2?ssl_cert_reqs=none",
+        "redis://host:6379?db=3&socket_timeout=2",
+    ],
+)
+def test_every_form_of_a_cache_that_redis_knows_is_taken_as_it_is(monkeypatch, value):
+    monkeypatch.setenv("JEDI_CACHE_URL", value)
+    assert environment.cache()["LOCATION"] == value
+
+
+@pytest.mark.parametrize(
+    "value", ["https://study.example.org", "http://web:8000", "http://[::1]:8000", "https://a.b/c"]
+)
+def test_an_address_has_no_slash_at_its_end(monkeypatch, value):
+    monkeypatch.setenv("JEDI_PUBLIC_URL", f"{value}/")
+    assert environment.web_address("JEDI_PUBLIC_URL", "http://127.0.0.1:8000") == value
+
+
+@pytest.mark.parametrize(
+    ("threads", "pool", "size"), [("", "", 8), ("16", "", 17), ("4", "5", 5), ("2", "3", 3)]
+)
+def test_a_process_has_more_connections_than_threads(monkeypatch, tmp_path, threads, pool, size):
+    monkeypatch.setenv("DATABASE_URL", "postgres://jedi@db/name")
+    monkeypatch.setenv("WEB_THREADS", threads)
+    monkeypatch.setenv("JEDI_DB_POOL", pool)
+    assert environment.database(tmp_path)["OPTIONS"]["pool"]["max_size"] == size
+
+
+@pytest.mark.parametrize("pool", ["0", "4"])
+def test_a_pool_with_too_few_connections_for_the_threads_is_refused(monkeypatch, tmp_path, pool):
+    monkeypatch.setenv("JEDI_DB_POOL", pool)
+    monkeypatch.setenv("WEB_THREADS", "4")
+    monkeypatch.setenv("DATABASE_URL", "")
+    assert "pool" not in environment.database(tmp_path)["OPTIONS"]
+    monkeypatch.setenv("DATABASE_URL", "postgres://jedi@db/name")
+    with pytest.raises(ImproperlyConfigured, match=r"WEB_THREADS \(4\). Set it to 5 or more"):
+        environment.database(tmp_path)
 
 
 def test_sqlite_is_the_default_and_safe_for_many_writers(monkeypatch, tmp_path):

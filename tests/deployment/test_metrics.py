@@ -56,14 +56,16 @@ def test_every_process_tells_the_totals_and_a_killed_one_takes_nothing_with_it(s
     assert metrics(client)["jedi_teacher_choice_seconds_count"] == {("jedi",): steps}
 
     folder = folder_of(sqlite_site)
-    files = sorted(folder.iterdir())
+    files = set(folder.iterdir())
     for pid in descendants(sqlite_site.server_pid):
         os.kill(pid, signal.SIGKILL)
     worker.go_to("done")
     after = metrics(client)
     assert dict(answers).items() <= after["jedi_answers_total"].items()
     assert after["jedi_answers_total"][("evaluation",)] == 6
-    assert sorted(folder.iterdir()) == files
+    # One of the two may not have counted before. Those in their places have their numbers, and no others.
+    assert files <= set(folder.iterdir())
+    assert {file.stem.rpartition("_")[2] for file in folder.iterdir()} <= {"1", "2"}
     answered = "POST", "api/sessions/<str:token>/answers/", "200"
     taken = sum(after["jedi_answers_total"].values())
     assert after["jedi_request_seconds_count"][answered] == taken

@@ -10,8 +10,13 @@ from threading import Event
 import pytest
 from django.core.management import CommandError, call_command
 
+from jobs.presence import be_a_worker, keep_workers_out
+from tests.jobs.real import start_worker
 from tests.kills import assert_nothing_is_lost, take_part
-from tests.site import running_site
+from tests.processes import until
+from tests.site import Site, clean_environment, running_site
+
+from .test_failing_starts import NOWHERE, manage
 
 JOURNEYS = 8
 
@@ -19,6 +24,35 @@ JOURNEYS = 8
 def test_without_a_postgres_to_move_to_the_command_says_what_to_set():
     with pytest.raises(CommandError, match="Set DATABASE_URL to the Postgres database"):
         call_command("migrate_to_postgres", stdout=StringIO())
+
+
+def test_rows_are_not_moved_beside_a_worker_until_it_is_gone_however_it_went(tmp_path):
+    site = Site(0, tmp_path, "", clean_environment(tmp_path))
+    site.prepare()
+    worker = start_worker(site)
+    try:
+        until((tmp_path / "worker-heartbeat").exists)
+        refused = manage(tmp_path, "migrate_to_postgres", NOWHERE)
+        assert refused.stderr.startswith(
+            "CommandError: A background worker is running on the SQLite"
+        )
+        assert "Stop it (manage.py work), run this again" in refused.stderr
+    finally:
+        worker.kill()
+        worker.wait()
+    assert "cannot be reached" in manage(tmp_path, "migrate_to_postgres", NOWHERE).stderr
+
+
+def test_several_workers_may_work_but_none_begins_while_rows_are_moved(settings, tmp_path):
+    settings.JEDI_DATA_DIR = tmp_path
+    with be_a_worker(tmp_path), be_a_worker(tmp_path):
+        pass
+    with (
+        keep_workers_out(tmp_path),
+        pytest.raises(CommandError, match="Start the worker with that DATABASE_URL"),
+    ):
+        call_command("work", once=True)
+    assert not (tmp_path / "worker-heartbeat").exists()
 
 
 @pytest.mark.faults

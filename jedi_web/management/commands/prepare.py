@@ -13,6 +13,7 @@ from django.db import DatabaseError
 
 from datasets.demo.services import load_demo
 from desk.access.roles import password_link
+from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
 from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, wait_for_turn
 from studies.outages import NOT_WRITTEN, outage_of
 
@@ -27,9 +28,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            wait_for_postgres()
             with wait_for_turn(settings.JEDI_DATA_DIR):
                 self.prepare(has_demo=not options["no_demo"])
-        except DataFolderUnusable as refusal:
+        except (DataFolderUnusable, DatabaseUnreachable) as refusal:
             raise CommandError(str(refusal)) from refusal
         except (DatabaseError, OSError) as error:
             if outage_of(error) != NOT_WRITTEN:

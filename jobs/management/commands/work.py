@@ -2,15 +2,19 @@
 
 import os
 import signal
+import socket
 import threading
 from argparse import ArgumentParser
+from contextlib import nullcontext
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections, connection
 
 from jobs.heartbeat import beat
+from jobs.presence import RowsMoving, be_a_worker
 from jobs.recovery import look_for_lost_work
 from jobs.supervision import PARENT_VARIABLE
 
@@ -32,6 +36,14 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        is_sqlite = connection.vendor == "sqlite"
+        try:
+            with be_a_worker(settings.JEDI_DATA_DIR) if is_sqlite else nullcontext():
+                self.work(options)
+        except RowsMoving as refusal:
+            raise CommandError(str(refusal)) from refusal
+
+    def work(self, options: dict[str, Any]) -> None:
         if options["while_parent_lives"]:
             parent = int(os.environ.get(PARENT_VARIABLE, os.getppid()))
             threading.Thread(target=end_with, args=[parent], daemon=True).start()
@@ -40,8 +52,18 @@ class Command(BaseCommand):
         if not options["once"]:
             threading.Thread(target=keep_looking_for_lost_work, daemon=True).start()
         call_command(
-            "db_worker", batch=options["once"], interval=1, startup_delay=False, verbosity=0
+            "db_worker",
+            batch=options["once"],
+            interval=1,
+            startup_delay=False,
+            worker_id=name_of_worker(),
+            verbosity=0,
         )
+
+
+def name_of_worker() -> str:
+    """What an order says of who has taken it: with workers on many machines, one wants to find the process."""
+    return f"{socket.gethostname()}-{os.getpid()}"
 
 
 def keep_looking_for_lost_work() -> None:
