@@ -158,6 +158,10 @@ class Teacher(ABC):
 
     def __post_init__(self) -> None:
         check_beta(self.beta)
+        if not isinstance(self.learning_rate, LearningRate):
+            raise BadSetting(
+                f"The learning rate is {self.learning_rate!r}; give it as LearningRate(initial, decay)."
+            )
         for what, count in (("repeat window", self.repeat_window), ("cold start", self.cold_start)):
             if count is not None and not _is_count(count):
                 raise BadSetting(f"The {what} is {count!r}; give a whole number of steps from 0.")

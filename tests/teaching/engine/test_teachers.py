@@ -251,6 +251,7 @@ def test_a_window_larger_than_the_pool_leaves_one_example():
         {"cold_start": -1},
         {"repeat_window": 1.5},
         {"cold_start": 2.5},
+        {"learning_rate": 0.5},
     ],
 )
 def test_a_setting_outside_its_range_is_refused_by_name(name, wrong):
