@@ -4,6 +4,7 @@ import errno
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,11 +43,12 @@ processes.make_folder(worker_tmp_dir)
 
 _background: list[supervision.SupervisedWorker] = []
 _held: list[IO[str]] = []
+PATIENCE_SECONDS = 5.0
 
 
 def on_starting(server: Any) -> None:
     hold_data_folder()
-    tell_of_taken_ports(server)
+    refuse_taken_ports(server)
 
 
 def hold_data_folder() -> None:
@@ -61,14 +63,17 @@ def hold_data_folder() -> None:
         sys.exit(str(refusal))
 
 
-def tell_of_taken_ports(server: Any) -> None:
-    """At once and with the remedy. gunicorn then tries for five seconds: an earlier server may be about to end."""
+def refuse_taken_ports(server: Any) -> None:
+    """In one sentence with the remedy, after as long as gunicorn would try: an earlier server may be about to end."""
     is_inherited = {"GUNICORN_FD", "LISTEN_FDS"} & os.environ.keys()
+    given_up_at = time.monotonic() + PATIENCE_SECONDS
     for address in [] if is_inherited else server.address:
-        if isinstance(address, tuple) and is_taken(*address):
-            server.log.error(
-                f"PORT {address[1]} is taken by another program. Stop that, or choose another: PORT=9000 make run"
-            )
+        while isinstance(address, tuple) and is_taken(*address):
+            if time.monotonic() >= given_up_at:
+                sys.exit(
+                    f"PORT {address[1]} is taken by another program. Stop that, or choose another: PORT=9000 make run"
+                )
+            time.sleep(0.2)
 
 
 def is_taken(host: str, port: int) -> bool:

@@ -1,11 +1,11 @@
 """Starts that cannot succeed: what is missing is told in a sentence, with the remedy."""
 
 import json
-import logging
 import re
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -96,28 +96,29 @@ def test_postgres_says_by_its_code_that_nobody_prepared_it(cause, lacks_tables):
     assert is_unprepared(error) == lacks_tables
 
 
-@pytest.fixture
-def told(caplog):
-    """What gunicorn's log says before it listens on some addresses."""
-
-    def tell(*addresses):
-        log = logging.getLogger("of a server")
-        gunicorn_conf.tell_of_taken_ports(SimpleNamespace(address=[*addresses], log=log))
-        return caplog.text
-
-    return tell
+def look_at(*addresses):
+    """As gunicorn does before it listens on them."""
+    gunicorn_conf.refuse_taken_ports(SimpleNamespace(address=[*addresses]))
 
 
-def test_a_port_that_is_taken_is_told_with_the_remedy(told, monkeypatch):
+def test_a_port_that_is_taken_stops_the_start_with_the_remedy(monkeypatch):
+    monkeypatch.setattr(gunicorn_conf, "PATIENCE_SECONDS", 0)
     with socket.create_server(("127.0.0.1", 0)) as other:
         address = other.getsockname()
         # A server that gunicorn starts in its own place gets the socket itself.
         with monkeypatch.context() as successor:
             successor.setenv("GUNICORN_FD", "5")
-            assert told(address) == ""
-        assert f"PORT {address[1]} is taken by another program" in told(address)
-        assert "PORT=9000 make run" in told(address)
+            look_at(address)
+        sentence = f"PORT {address[1]} is taken by another program.*PORT=9000 make run"
+        with pytest.raises(SystemExit, match=sentence):
+            look_at(address)
 
 
-def test_of_other_addresses_nothing_is_told(told):
-    assert told(("127.0.0.1", free_port()), ("no such host", 80), "/run/a.socket", 5) == ""
+def test_a_port_of_a_server_that_is_about_to_end_is_waited_for(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setattr(time, "sleep", lambda seconds: other.close())
+        look_at(other.getsockname())
+
+
+def test_of_other_addresses_nothing_is_said():
+    look_at(("127.0.0.1", free_port()), ("no such host", 80), "/run/a.socket", 5)
