@@ -43,6 +43,7 @@ processes.make_folder(worker_tmp_dir)
 
 _background: list[supervision.SupervisedWorker] = []
 _held: list[IO[str]] = []
+# How long a port may stay taken at the start.
 PATIENCE_SECONDS = 5.0
 
 

@@ -202,6 +202,7 @@ def record_answer(*, participant: Participant, position: int, payload: Mapping[s
         with turns.writing():
             taken = _record(participant, stage, answer, plan) if _move_on(participant) else None
     except TaskChanged:
+        # Nothing of it was written. The task is read as it is now, and the answer taken to that.
         again = sessions.read_again(participant)
         return record_answer(participant=again, position=position, payload=payload)
     if taken is None:

@@ -32,7 +32,7 @@ def box_plot(
     """A box, every participant as a mark, and the mean with its interval, for each arm."""
     height, floor = 346.0, 280.0
     everything = [value for arm in arms for value in arm.values] + ([0.0] if has_zero else [])
-    marks = axes.ticks(min(everything, default=0.0), max(everything, default=1.0))
+    marks = _ticks(everything, otherwise=(0.0, 1.0))
     scale = AxisScale(marks[0], marks[-1], floor, TOP)
     shapes = [
         axes.axis_title(axis, TOP, floor),
