@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from studies import stages
-from studies.labels import image_key
 from studies.models import Dataset, Example, Participant
+from studies.stages import image_key
 from teaching import pools
+from teaching.choice import load_pool
 from teaching.engine import SimulatedWorker
 from teaching.engine.arrays import FloatArray
 
@@ -19,6 +19,9 @@ from .http import Client, Json, Session
 
 # To put one picture back into its place.
 RESTORING_MS = 900.0
+# To read the consent text, and to look at the true label of an image.
+READING_MS = 4000
+LOOKING_MS = 1200
 
 
 class NoFeatures(Exception):
@@ -39,7 +42,7 @@ class FeatureLookup:
         if unseen is None:
             raise NoFeatures(dataset)
         self.class_names = dataset.class_names
-        teaching = pools.load(dataset)
+        teaching = load_pool(dataset)
         self.pool = teaching.pool
         rows = dict(zip(teaching.example_ids, self.pool.features, strict=True)) | unseen
         examples = Example.objects.filter(dataset=dataset).only("pk", "key")
@@ -76,12 +79,10 @@ class Bot:
 
     def answer_current(self) -> None:
         task = self.session.task
-        stage = stages.named(task["kind"])
-        feedback = self.session.answer(stage.simulated_answer(task, self))
-        if feedback:
-            stage.simulated_look(task, feedback, self)
-
-    # What a stage may ask of a bot
+        feedback = self.session.answer(ANSWERS[task["kind"]](self, task))
+        if feedback and "label" in feedback:
+            self.learn(task["image"], feedback["label"])
+            self.wait(LOOKING_MS)
 
     def see_order(self) -> list[str]:
         return self.session.begin_exposure()
@@ -102,7 +103,37 @@ class Bot:
         if self.is_paced:
             self.sleep(milliseconds / 1000)
 
-    # What a bot knows
-
     def look(self, image: Json) -> FloatArray:
         return np.asarray(self.seen[image["url"].rpartition("/")[2]])
+
+
+def agree(bot: Bot, task: Json) -> Json:
+    bot.wait(READING_MS)
+    return {"agree": True}
+
+
+def restore_order(bot: Bot, task: Json) -> Json:
+    shown_ms = task["exposure_ms"]
+    restored, response_ms = bot.restore(bot.see_order(), task["trial"])
+    bot.wait(shown_ms + response_ms)
+    return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
+
+
+def classify(bot: Bot, task: Json) -> Json:
+    # Reference pictures of the classes are shown before the first image.
+    for reference in task.get("references", ()):
+        bot.learn(reference["image"], reference["name"])
+        bot.wait(LOOKING_MS)
+    label, response_ms = bot.classify(task["image"])
+    bot.wait(response_ms)
+    # An attention check says what to answer.
+    return {"label": task.get("instruction") or label, "response_ms": response_ms}
+
+
+# How a bot answers the tasks of each stage, after the time that a person would take.
+ANSWERS: dict[str, Callable[[Bot, Json], Json]] = {
+    Participant.Stage.CONSENT: agree,
+    Participant.Stage.MEMORY: restore_order,
+    Participant.Stage.TEACHING: classify,
+    Participant.Stage.EVALUATION: classify,
+}

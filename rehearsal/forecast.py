@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jobs.sweeps import HERE, Executor
+from jobs.processes import mapped
 from memorytest import scoring
 from memorytest.decay import decay_of
 from studies.models import Dataset, Study
 from teaching import pools
 from teaching.assignment import teaching_length
+from teaching.choice import estimator_of, learning_rate_of
 from teaching.references import references_of
-from teaching.services import estimator_of, learning_rate_of
 
 from .bots import NoFeatures
 from .simulation import POPULATION, MeasuredWorker, Row, Simulation
@@ -20,16 +20,16 @@ from .simulation import POPULATION, MeasuredWorker, Row, Simulation
 
 @contextmanager
 def forecast(
-    study: Study, workers: int, seed: int, executor: Executor = HERE
-) -> Iterator[Iterator[tuple[int, dict[str, Row]]]]:
-    """Of every worker, as they come: its number and a row for each teacher.
+    study: Study, workers: int, seed: int, processes: int = 1
+) -> Iterator[Iterator[dict[str, Row]]]:
+    """For every worker in turn, a row for each teacher.
 
     The same worker meets every teacher: paired, a difference shows with fewer workers.
     """
     simulation = simulation_of(study)
     measured = [measured_worker(study, simulation, (seed % 2**32, n)) for n in range(workers)]
-    with executor.results(simulation.sessions, measured) as results:
-        yield ((worker.seed[-1], rows) for worker, rows in results)
+    with mapped(simulation.sessions, measured, workers=processes, chunk=1) as results:
+        yield results
 
 
 def simulation_of(study: Study) -> Simulation:

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -15,12 +16,11 @@ from django.db import connection
 
 from jobs.lease import Lease, work_on
 from jobs.models import TakenOver
-from jobs.sweeps import HERE, Executor, SweepFailed
 from studies.invitations import invitation
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
+from teaching.choice import learning_rate_of
 from teaching.engine import EngineError
-from teaching.services import learning_rate_of
 
 from .bots import Bot, FeatureLookup, NoFeatures
 from .forecast import forecast
@@ -40,17 +40,17 @@ def run(
     rehearsal: Rehearsal,
     *,
     address: str = "",
-    executor: Executor = HERE,
+    processes: int = 1,
     progress: Progress = lambda _: None,
 ) -> None:
     """Carries out a rehearsal, unless another worker does. Its row says what went wrong.
 
-    Bots talk to the server at the address; a forecast is worked on by the executor.
+    Bots talk to the server at the address; a forecast runs in this many processes.
     """
 
     def work(lease: Lease) -> None:
         if rehearsal.kind == Rehearsal.Kind.FORECAST:
-            _forecast(rehearsal, executor, progress)
+            _forecast(rehearsal, processes, progress)
         else:
             _let_bots_take_part(rehearsal, lease, address or settings.JEDI_INTERNAL_URL, progress)
 
@@ -61,8 +61,13 @@ def run(
 def _report_on(rehearsal: Rehearsal, work: Callable[[], None]) -> None:
     try:
         work()
-    except (ServerError, NoFeatures, EngineError, SweepFailed) as error:
+    except (ServerError, NoFeatures, EngineError) as error:
         rehearsal.report(state=Rehearsal.State.FAILED, problem=str(error))
+    except BrokenProcessPool:
+        rehearsal.report(
+            state=Rehearsal.State.FAILED,
+            problem="A process was killed, perhaps because memory ran out. Try again with fewer --processes.",
+        )
     except TakenOver:
         raise
     except Exception:
@@ -143,18 +148,17 @@ def _count(rehearsal: Rehearsal, is_finished: bool) -> None:
     connection.close()
 
 
-def _forecast(rehearsal: Rehearsal, executor: Executor, progress: Progress) -> None:
-    """From the beginning, also after a worker that stopped: the same seed gives the same workers."""
+def _forecast(rehearsal: Rehearsal, processes: int, progress: Progress) -> None:
+    """Starts over if a worker stopped: the same seed gives the same simulated workers."""
     study = rehearsal.study
     rehearsal.report(finished=0, **settings_used(study))
-    rows: dict[int, dict[str, Row]] = {}
-    with forecast(study, rehearsal.workers, rehearsal.seed, executor) as results:
-        for number, by_arm in results:
-            rows[number] = by_arm
+    rows: list[dict[str, Row]] = []
+    with forecast(study, rehearsal.workers, rehearsal.seed, processes) as results:
+        for by_arm in results:
+            rows.append(by_arm)
             rehearsal.report(finished=len(rows))
             progress(rehearsal)
-    in_order = [rows[number] for number in sorted(rows)]
-    rehearsal.report(results={arm: [row[arm] for row in in_order] for arm in study.arm_names})
+    rehearsal.report(results={arm: [row[arm] for row in rows] for arm in study.arm_names})
 
 
 def settings_used(study: Study) -> dict[str, Any]:

@@ -29,12 +29,9 @@ from .learners.people import (
 from .pool import Pool
 from .teachers import TEACHERS, make_teacher, teach
 from .teachers.base import Choice, Explanation, Teacher
-from .teachers.omniscient import OmniscientJEDI
-from .teachers.sgd import SGD
 from .teachers.tracked import Tracked
 
 __all__ = [
-    "SGD",
     "TEACHERS",
     "BadAffinity",
     "BadHistory",
@@ -47,7 +44,6 @@ __all__ = [
     "Habits",
     "Learner",
     "LearningRate",
-    "OmniscientJEDI",
     "Pool",
     "PoolExhausted",
     "PoolTooLarge",

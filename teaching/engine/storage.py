@@ -1,5 +1,6 @@
-"""A folder of arrays: written whole or not at all, read by mapping its pages."""
+"""A folder of arrays with their digests: written whole or not at all, checked and then mapped."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -17,6 +18,8 @@ FORMAT = "jedi-pool"
 # Version 1 knew two classes: labels −1 and +1, a target (d,), label sums (n,).
 VERSION, READABLE = 2, (1, 2)
 DESCRIPTION = "format.json"
+# As `sha256sum -c` reads them. A file of its own: earlier releases, which know no digests, can read the folder.
+DIGESTS = "SHA256SUMS"
 
 AnyArray = npt.NDArray[Any]
 
@@ -30,7 +33,11 @@ def write(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
     try:
         for name, array in arrays.items():
             _write_array(draft / f"{name}.npy", array)
-        _write_description(draft / DESCRIPTION, arrays)
+        described = {name: _description(array) for name, array in arrays.items()}
+        content = {"format": FORMAT, "version": VERSION, "arrays": described}
+        _write_text(draft / DESCRIPTION, json.dumps(content, indent=1) + "\n")
+        digests = [f"{_digest(path)}  {path.name}\n" for path in sorted(draft.iterdir())]
+        _write_text(draft / DIGESTS, "".join(digests))
         # A temporary folder is private; the processes that map the pool may be other users'.
         draft.chmod(0o755)
         draft.rename(folder)
@@ -41,6 +48,30 @@ def write(folder: Path, arrays: Mapping[str, AnyArray]) -> None:
 
 
 def read(folder: Path) -> dict[str, AnyArray]:
+    """Map the arrays of a folder that is complete and unchanged."""
+    arrays = map_arrays(folder)
+    verify(folder)
+    return arrays
+
+
+def verify(folder: Path) -> None:
+    """Compare every file with its digest. The folders of earlier releases have none, and pass."""
+    if not (folder / DIGESTS).exists():
+        return
+    try:
+        lines = (folder / DIGESTS).read_text(encoding="utf-8").splitlines()
+        digests = {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+        changed = [name for name, digest in digests.items() if _digest(folder / name) != digest]
+    except (OSError, ValueError) as error:
+        raise BadPoolFolder(f"The digests of {folder} cannot be checked ({error}).") from error
+    if changed:
+        raise BadPoolFolder(
+            f"{folder} holds a damaged pool ({', '.join(changed)} changed since it was saved); "
+            "bring it back from a backup, or save the pool again to a new folder."
+        )
+
+
+def map_arrays(folder: Path) -> dict[str, AnyArray]:
     """Map the arrays of a folder, read-only, so that processes share their pages."""
     try:
         described = _described_arrays(folder)
@@ -58,13 +89,16 @@ def _write_array(path: Path, array: AnyArray) -> None:
         os.fsync(file.fileno())
 
 
-def _write_description(path: Path, arrays: Mapping[str, AnyArray]) -> None:
-    described = {name: _description(array) for name, array in arrays.items()}
-    text = json.dumps({"format": FORMAT, "version": VERSION, "arrays": described}, indent=1)
+def _write_text(path: Path, text: str) -> None:
     with path.open("w", encoding="utf-8") as file:
-        file.write(text + "\n")
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _description(array: AnyArray) -> dict[str, Any]:

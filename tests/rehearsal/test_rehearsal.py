@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -20,8 +21,9 @@ from studies.invitations import invitation
 from studies.models import Participant
 from teaching import pools
 from teaching.ceiling import ceiling_sentence
+from teaching.choice import learning_rate_of
 from teaching.engine import Habits, Population
-from teaching.services import learning_rate_of, replay
+from teaching.services import replay
 from tests.builders import make_dataset, make_study
 from tests.people import text_of
 
@@ -52,10 +54,10 @@ def take_part(study, number=0, population=POPULATION, **options):
     return bot.take_part(study.slug, invitation(study, Participant.Purpose.REHEARSAL)), bot
 
 
-def forecast_rows(study, workers, seed):
+def forecast_rows(study, workers, seed, processes=1):
     """Of every worker, its rows by teacher."""
-    with forecast(study, workers, seed) as results:
-        return [rows for _, rows in results]
+    with forecast(study, workers, seed, processes) as results:
+        return list(results)
 
 
 @pytest.mark.django_db
@@ -144,7 +146,7 @@ def test_a_bot_follows_the_instruction_of_an_attention_check():
 def test_the_same_seed_gives_the_same_forecast_and_the_numbers_fit_together():
     study = make_study(arms="jedi,rt", learning_rate=0.5)
     people = forecast_rows(study, 3, seed=9)
-    assert people == forecast_rows(study, 3, seed=9)
+    assert people == forecast_rows(study, 3, seed=9, processes=2)
     assert people != forecast_rows(study, 3, seed=10)
     for rows in people:
         assert list(rows) == ["jedi", "rt"]
@@ -191,6 +193,18 @@ def test_a_data_set_without_evaluation_features_says_what_to_do():
         run(rehearsal)
         assert rehearsal.state == "failed"
         assert "Import its images again" in rehearsal.problem
+
+
+@pytest.mark.django_db
+def test_a_forecast_whose_process_was_killed_names_a_remedy(monkeypatch):
+    def killed(*arguments):
+        raise BrokenProcessPool
+
+    monkeypatch.setattr("rehearsal.services.forecast", killed)
+    rehearsal = Rehearsal.objects.create(study=make_study(), kind="forecast", workers=2)
+    run(rehearsal, processes=2)
+    assert rehearsal.state == "failed"
+    assert "--processes" in rehearsal.problem
 
 
 @pytest.mark.django_db

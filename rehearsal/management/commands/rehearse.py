@@ -6,7 +6,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from jobs.progress import progress_bar
-from jobs.sweeps import add_executor_arguments, executor_of
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
 from studies.commands import study_named
@@ -34,16 +33,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--forecast", action="store_true", help="simulate by the engine alone, without a server"
         )
-        add_executor_arguments(parser)
+        parser.add_argument(
+            "--processes", type=int, default=2, help="of a forecast, on this machine (2)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_named(options["study"])
         if options["workers"] < 1:
             raise CommandError("--workers takes a number of 1 or more.")
-        if options["scheduler"] and not options["forecast"]:
-            raise CommandError(
-                "--scheduler is for --forecast: the work of bots is done by a server."
-            )
         rehearsal = Rehearsal(study=study, workers=options["workers"], is_paced=options["think"])
         if options["forecast"]:
             rehearsal.kind = Rehearsal.Kind.FORECAST
@@ -61,7 +58,7 @@ class Command(BaseCommand):
                 run(
                     rehearsal,
                     address=options["url"],
-                    executor=executor_of(options),
+                    processes=options["processes"],
                     progress=lambda _: bar.update(),
                 )
             except KeyboardInterrupt as interruption:

@@ -1,1 +1,1 @@
-"""Simulated learners: the paper's, people with habits, and others that no teacher assumes."""
+"""Simulated learners: the paper's, and people with habits."""

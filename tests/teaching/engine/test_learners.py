@@ -12,7 +12,6 @@ from teaching.engine import (
     BadSetting,
     Habits,
     LearningRate,
-    OmniscientJEDI,
     ResponseTime,
     SimulatedLearner,
     SimulatedWorker,
@@ -233,12 +232,3 @@ def test_the_same_seed_makes_the_same_worker_and_another_seed_another():
 
     assert session([4, 2]) == session([4, 2])
     assert session([4, 2]) != session([4, 3])
-
-
-def test_an_omniscient_teacher_reads_the_learner_inside_a_worker():
-    pool = make_pool(60, 4)
-    one = make_worker(pool, beta=0.5, learning_rate=RATE, seed=1)
-    before = np.linalg.norm(one.learner.concept - pool.target)
-    teacher = OmniscientJEDI(learner=one.learner, beta=0.5, learning_rate=RATE)
-    teach(teacher, pool, one, steps=40, rng=np.random.default_rng(0))
-    assert np.linalg.norm(one.learner.concept - pool.target) < 0.7 * before

@@ -4,6 +4,8 @@ import json
 import multiprocessing
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -276,6 +278,7 @@ def write_first_version(folder, saved, changed):
     if "inverse_label_sums" in arrays:
         arrays["inverse_label_sums"] = arrays["inverse_label_sums"][:, 0]
     storage.write(folder, arrays)
+    (folder / "SHA256SUMS").unlink()
     edit_description(folder, version=1)
 
 
@@ -366,11 +369,51 @@ def misdirect(folder):
         misdirect,
     ],
 )
-def test_a_damaged_folder_is_refused_by_name(tmp_path, damage):
+@pytest.mark.parametrize("has_digests", [True, False])
+def test_a_damaged_folder_is_refused_by_name(tmp_path, damage, has_digests):
     make_pool(20).save(tmp_path / "pool")
+    if not has_digests:
+        (tmp_path / "pool" / "SHA256SUMS").unlink()
     damage(tmp_path / "pool")
     with pytest.raises(BadPoolFolder, match="save the pool again"):
         Pool.load(tmp_path / "pool")
+
+
+def flip_a_bit(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+def names_of_saved_files():
+    with tempfile.TemporaryDirectory() as folder:
+        make_pool(20).save(Path(folder) / "pool")
+        return sorted(path.name for path in (Path(folder) / "pool").iterdir())
+
+
+@pytest.mark.parametrize("name", names_of_saved_files())
+def test_a_flipped_bit_is_noticed_in_every_file(tmp_path, name):
+    make_pool(20).save(tmp_path / "pool")
+    flip_a_bit(tmp_path / "pool" / name, -9)
+    with pytest.raises(BadPoolFolder):
+        Pool.load(tmp_path / "pool")
+
+
+def test_a_pool_of_an_earlier_release_has_no_digests_and_loads_as_before(tmp_path):
+    pool = make_pool(20)
+    pool.save(tmp_path / "pool")
+    (tmp_path / "pool" / "SHA256SUMS").unlink()
+    flip_a_bit(tmp_path / "pool" / "target.npy", -9)
+    assert Pool.load(tmp_path / "pool").n == pool.n
+
+
+def test_the_digests_are_those_of_sha256sum(tmp_path):
+    make_pool(20).save(tmp_path / "pool")
+    checked = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=tmp_path / "pool", check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert checked.stdout.count(": OK") == len(names_of_saved_files()) - 1
 
 
 def test_a_missing_folder_is_refused_by_name(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from teaching.engine import SGD, SimulatedLearner, belief, make_teacher, teach
+from teaching.engine import SimulatedLearner, belief, make_teacher, teach
 from tests.teaching.engine.builders import make_pool, random_history
 
 
@@ -39,13 +39,3 @@ def test_a_repeat_window_is_kept_when_one_is_set():
     history = teach(make_teacher("rt", repeat_window=3), pool, learner, steps=60, rng=rng)
     examples = [s.example for s in history]
     assert all(examples[t] not in examples[max(t - 3, 0) : t] for t in range(1, 60))
-
-
-def test_sgd_is_random_from_the_first_step_and_keeps_no_estimate():
-    pool = make_pool(30)
-    learner = SimulatedLearner(np.zeros(4))
-    history = teach(SGD(), pool, learner, steps=200, rng=np.random.default_rng(0))
-    assert {s.p for s in history} == {0.5}
-    first_five = {s.example for s in history[:5]}
-    assert len({s.example for s in history}) == 30
-    assert len(first_five) >= 3

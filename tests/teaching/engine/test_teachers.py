@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from research.learners import HingeLearner, SquaredLearner
 from teaching.engine import (
     TEACHERS,
     BadSetting,
@@ -20,7 +21,6 @@ from teaching.engine import (
     teach,
 )
 from teaching.engine.history import Past
-from teaching.engine.learners.alternatives import HingeLearner, SquaredLearner
 from teaching.engine.teachers import cold_start
 from tests.teaching.engine.builders import (
     class_history,

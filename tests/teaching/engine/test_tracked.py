@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from research.learners import ExemplarLearner, PrototypeLearner
+from research.teachers import OmniscientJEDI
 from teaching.engine import (
     LearningRate,
-    OmniscientJEDI,
     Pool,
     Shown,
     SimulatedLearner,
@@ -17,7 +18,6 @@ from teaching.engine import (
 )
 from teaching.engine.bank import FAMILIES
 from teaching.engine.history import Past
-from teaching.engine.learners.alternatives import ExemplarLearner, PrototypeLearner
 from teaching.engine.teachers.tracked import _words
 from tests.teaching.engine.bank.builders import class_history, class_pool
 from tests.teaching.engine.builders import make_pool, random_history

@@ -1,0 +1,1 @@
+"""Paints the images of the demo studies: invented species of butterfly."""
