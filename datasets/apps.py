@@ -8,6 +8,8 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         from jobs import recovery
 
+        from .imports.services import delete_outdated_files
         from .models import Import
 
         recovery.register(Import)
+        recovery.recovery_due.connect(delete_outdated_files)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Concat
 from django.utils import timezone
 
@@ -19,6 +21,9 @@ from .remedy import MOST_BORDER, MOST_CUT, REMEDY_FIELDS, Remedy
 
 if TYPE_CHECKING:
     from django_tasks.base import Task
+
+# How long the upload of an import that failed, was cancelled or waits for a choice is kept after it stopped.
+FILES_KEPT = timedelta(days=30)
 
 
 def _share(verbose_name: str, help_text: str) -> models.PositiveSmallIntegerField[Any, Any]:
@@ -43,6 +48,13 @@ class ImportQuerySet(JobQuerySet["Import"]):
         unclaimed = self.filter(state__in=[Import.State.WAITING, Import.State.CHOOSING])
         return unclaimed | self.orphaned()
 
+    def outdated(self) -> ImportQuerySet:
+        """Stopped or undecided imports whose files have been kept for long enough."""
+        since = timezone.now() - FILES_KEPT
+        return self.filter(state__in=Import.KEEPS_FILES).filter(
+            Q(heartbeat_at__lt=since) | Q(heartbeat_at=None, created_at__lt=since)
+        )
+
 
 class Import(Job):
     """One import: where the images are, what the researcher wants, and how far it has come."""
@@ -54,6 +66,7 @@ class Import(Job):
         DONE = "done", "done"
         FAILED = "failed", "stopped by a problem"
         CANCELLED = "cancelled", "cancelled"
+        EXPIRED = "expired", "ended: its files were deleted"
 
     class Duplicates(models.TextChoices):
         KEEP_TOGETHER = "keep_together", "keep them together on one side of the split"
@@ -65,7 +78,8 @@ class Import(Job):
         BLUR = "blur", "blur it"
 
     BEST = "best"
-    FINISHED = (State.DONE, State.FAILED, State.CANCELLED)
+    FINISHED = (State.DONE, State.FAILED, State.CANCELLED, State.EXPIRED)
+    KEEPS_FILES = (State.CHOOSING, State.FAILED, State.CANCELLED)
     GIVEN_UP = (
         "The background worker stopped three times during this import, so it was given up. The server may have too "
         "little memory for it: look into the server's log, then try again, or import fewer images."
@@ -176,6 +190,12 @@ class Import(Job):
     def pictures(self, remedy: Remedy) -> Path:
         """The folder of the prepared images under a remedy, each named by its place in the source."""
         return self.folder / (f"images-{remedy.key}" if remedy else "images")
+
+    @property
+    def kept_until(self) -> datetime | None:
+        """When the files are deleted; None while they are needed, and once they are gone."""
+        is_kept = self.state in self.KEEPS_FILES
+        return (self.heartbeat_at or self.created_at) + FILES_KEPT if is_kept else None
 
     @property
     def is_finished(self) -> bool:

@@ -33,7 +33,7 @@ def dataset_page(dataset: Dataset, user: Any) -> dict[str, Any]:
         "studies": dataset.studies.visible_to(user),
         "is_used": dataset.studies.exists(),
         "sheets": [
-            {"name": dataset.class_name(label), "keys": contact_sheet(dataset, label)}
+            {"name": dataset.class_names[label], "keys": contact_sheet(dataset, label)}
             for label in range(len(dataset.class_names))
         ],
         "hardest": with_images(insight.get("hardest", []), keys, dataset),
@@ -65,8 +65,8 @@ def with_images(
     return [
         {
             "key": keys[row["pool_index"]],
-            "label": dataset.class_name(row["label"]),
-            "said": dataset.class_name(said),
+            "label": dataset.class_names[row["label"]],
+            "said": dataset.class_names[said],
             "percent": round(100 * probability),
         }
         for row, said, probability in told

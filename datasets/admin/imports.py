@@ -207,6 +207,14 @@ class ImportAdmin(PageAdmin):
         # An import is controlled by its buttons, not edited.
         return False
 
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        # Renews the sign-in for SESSION_COOKIE_AGE, so that it does not expire during the upload.
+        if request.method == "GET":
+            request.session.modified = True
+        return super().add_view(request, form_url, extra_context)
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         obj.created_by = request.user
         services.start_from_upload(obj, form.cleaned_data["archive"])

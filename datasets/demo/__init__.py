@@ -1,1 +1,1 @@
-"""The demonstration study: two invented species of butterfly, drawn by our own code."""
+"""The demo studies: invented species of butterfly, with a pack of images for each study."""

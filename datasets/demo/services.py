@@ -1,6 +1,7 @@
-"""The demo studies: species of butterfly, drawn and loaded once."""
+"""Loads the demo studies."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from studies.demo_texts import consent_to, welcome_to
 from studies.models import Dataset, Study
@@ -9,40 +10,49 @@ from studies.models.settings import ScoreTold
 
 @dataclass(frozen=True)
 class Demo:
-    """A study that anybody can try, by the name of its collection."""
+    """A study that anybody can try, and its data set."""
 
     slug: str
     title: str
-    number: str
+    dataset: str
+    classes: tuple[str, ...]
+    seed: int
 
 
+# By the number of species in words, which is also the name of the pack.
 DEMOS = {
-    "two": Demo("demo", "Two butterflies", "two"),
-    "five": Demo("demo-five", "Five butterflies", "five"),
+    "two": Demo("demo", "Two butterflies", "Butterflies", ("Varnel", "Osmery"), seed=58),
+    "five": Demo(
+        "demo-five",
+        "Five butterflies",
+        "Five butterflies",
+        ("Ambrin", "Delmot", "Hestry", "Jorvel", "Quillon"),
+        seed=5,
+    ),
 }
 
 
-def load_demo(name: str = "two") -> Study:
-    """A demo study, made on the first call and left alone ever after."""
-    existing = Study.objects.filter(slug=DEMOS[name].slug).first()
-    return existing or _make_demo(name)
+def load_demo(number: str = "two") -> Study:
+    """Return the demo study with this number of species. Create it and its data set if they do not exist."""
+    demo = DEMOS[number]
+    if existing := Study.objects.filter(slug=demo.slug).first():
+        return existing
+    dataset = Dataset.objects.filter(name=demo.dataset).first()
+    if dataset is None:
+        # NumPy and Pillow are imported for the first start only.
+        from .packs import make_dataset
 
-
-def _make_demo(name: str) -> Study:
-    # Drawing needs what no later start does: it is loaded for the first one only.
-    from .collection import COLLECTIONS, make_dataset
-
-    demo, collection = DEMOS[name], COLLECTIONS[name]
-    dataset = Dataset.objects.filter(name=collection.name).first() or make_dataset(collection)
+        pack = Path(__file__).with_name(f"{number}.zip")
+        dataset = make_dataset(pack, name=demo.dataset, classes=demo.classes, seed=demo.seed)
     study = Study(
         slug=demo.slug,
         title=demo.title,
         dataset=dataset,
         state=Study.State.OPEN,
-        seed=collection.seed,
-        welcome=welcome_to(demo.number),
-        consent=consent_to(demo.number),
-        # Its labels are no secret: everybody has the program that draws them.
+        seed=demo.seed,
+        welcome=welcome_to(number),
+        consent=consent_to(number),
+        # The labels are no secret: they are in the repository.
         score_told=ScoreTold.AT_ONCE,
         completion_code="BUTTERFLY",
     )

@@ -13,12 +13,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone
 
-from datasets.models import Import, ImportQuerySet
+from datasets.models import FILES_KEPT, Import, ImportQuerySet
 from datasets.remedy import Remedy
 from datasets.trials import with_trials
 from jobs.lease import work_on
 from jobs.models import TakenOver, claim
-from studies.models import Dataset
+from studies import audit
+from studies.models import AuditEntry, Dataset
 
 if TYPE_CHECKING:
     from .watch import Watch
@@ -90,7 +91,12 @@ def cancel(job: Import) -> None:
     """Stops an import; what was worked out is kept for a resume."""
     this = Import.objects.filter(pk=job.pk)
     if not (
-        this.idle().update(state=Import.State.CANCELLED, cancel_requested=True, step="")
+        this.idle().update(
+            state=Import.State.CANCELLED,
+            cancel_requested=True,
+            step="",
+            heartbeat_at=timezone.now(),
+        )
         or this.filter(state=Import.State.RUNNING).update(cancel_requested=True)
     ):
         raise WrongState("This import has ended already.")
@@ -124,6 +130,22 @@ def discard(job: Import) -> None:
     job.delete()
     # Once that stands: nothing would bring the files back if it were undone.
     transaction.on_commit(partial(_remove, folders))
+
+
+def delete_outdated_files(**options: Any) -> None:
+    """Called by the worker every few seconds: deletes the files of imports that nobody went on with for 30 days."""
+    for job in list(Import.objects.outdated()):
+        problem = (
+            f"Nobody went on with this import for {FILES_KEPT.days} days. Upload the images again."
+        )
+        with transaction.atomic():
+            if claim(
+                Import.objects.outdated(), job, state=Import.State.EXPIRED, problem=problem, step=""
+            ):
+                detail = f"Deleted the files of the import {job.name} after {FILES_KEPT.days} days."
+                audit.record(AuditEntry.Action.DELETE, detail, actor="the background worker")
+    # All of them, in case that a worker was killed before it had deleted the files.
+    _remove(job.folder for job in Import.objects.filter(state=Import.State.EXPIRED).only("key"))
 
 
 def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:

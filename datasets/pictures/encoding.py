@@ -22,7 +22,7 @@ from PIL import Image, ImageCms, UnidentifiedImageError
 
 from datasets.errors import BadImage, too_long
 from datasets.remedy import NO_REMEDY, Remedy
-from studies.image_sides import LARGER, SMALLEST
+from studies.images import LARGER, SMALLEST
 
 from .duplicates import perceptual_hash
 from .kinds import kind_of

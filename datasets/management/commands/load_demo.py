@@ -1,4 +1,4 @@
-"""Draws and loads a demo study."""
+"""Loads a demo study."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -9,7 +9,7 @@ from datasets.demo.services import DEMOS, load_demo
 
 
 class Command(BaseCommand):
-    help = "Draws butterflies and makes a demo study of them, unless it already exists."
+    help = "Creates a demo study of butterflies and its data set, unless it exists."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -17,7 +17,7 @@ class Command(BaseCommand):
             nargs="?",
             choices=list(DEMOS),
             default="two",
-            help="how many species there are to tell apart (default: two)",
+            help="the number of species (default: two)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

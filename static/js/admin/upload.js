@@ -1,5 +1,7 @@
 /** The import form: a place to drop a zip, and a bar that shows how much of it has arrived. */
 
+const SIGNED_OUT = "You are signed out. Sign in on a new tab, then press Import again here.";
+
 /** What is sent and shown, for one form on the page. */
 function start(form) {
   const input = form.querySelector('input[type="file"]');
@@ -9,14 +11,35 @@ function start(form) {
   function say(sentence, share = 0) {
     upload.hidden = false;
     upload.querySelector("[data-upload-text]").textContent = sentence;
+    upload.querySelector("[data-sign-in]").hidden = sentence !== SIGNED_OUT;
     bar.value = share;
   }
 
   makeDropZone(input, say);
-  form.addEventListener("submit", (event) => {
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    send(form, say);
+    const problem = await renewSignIn(form);
+    if (problem) say(problem);
+    else send(form, say);
   });
+}
+
+/**
+ * Loads the form again before the upload starts: this renews the sign-in for longer than any upload takes, and gets the
+ * CSRF token of whoever is signed in now. Returns why the upload cannot start.
+ */
+async function renewSignIn(form) {
+  try {
+    const reply = await fetch(window.location.href);
+    if (reply.redirected) return SIGNED_OUT;
+    if (!reply.ok) return "The server cannot take a file now. Press Import again in a moment.";
+    const page = new DOMParser().parseFromString(await reply.text(), "text/html");
+    const token = (root) => root.querySelector("#import_form [name=csrfmiddlewaretoken]");
+    token(form.parentNode).value = token(page).value;
+    return "";
+  } catch {
+    return "The server cannot be reached. Check the connection and press Import again.";
+  }
 }
 
 function makeDropZone(input, say) {
@@ -50,8 +73,12 @@ function send(form, say) {
   request.send(new FormData(form));
 }
 
-/** A redirect leads to the import's page; anything else is this form again, with its errors. */
+/** A redirect leads to the import's page or to the sign-in; anything else is this form again, with its errors. */
 function followReply(request, say) {
+  if (new URL(request.responseURL).pathname === document.querySelector("[data-sign-in]").pathname) {
+    say(SIGNED_OUT);
+    return;
+  }
   if (request.responseURL !== window.location.href) {
     window.location.assign(request.responseURL);
     return;

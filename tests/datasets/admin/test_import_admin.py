@@ -3,13 +3,16 @@
 import io
 import re
 import zipfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.contrib.sessions.models import Session
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from datasets.imports import services
 from datasets.models import Import
@@ -182,6 +185,14 @@ def test_strangers_are_sent_to_the_log_in(pages, client):
             assert reply.status_code == 302
             assert reply["Location"].startswith("/admin/login/")
     assert Import.objects.get().state == Import.State.WAITING
+
+
+def test_opening_the_form_renews_the_sign_in_for_longer_than_an_upload_takes(researcher):
+    session = Session.objects.get()
+    Session.objects.update(expire_date=timezone.now() + timedelta(minutes=1))
+    assert researcher.get(ADD).status_code == 200
+    left = Session.objects.get(pk=session.pk).expire_date - timezone.now()
+    assert left > timedelta(days=13)
 
 
 def test_staff_without_permission_see_and_do_nothing(pages):

@@ -7,6 +7,7 @@ from datasets.extractors.parallel import describe_all
 from datasets.extractors.registry import EXTRACTORS, load
 from studies.models import Example
 from teaching import pools
+from teaching.choice import load_pool
 from teaching.engine.classes import concept_vector
 from tests.builders import make_dataset
 from tests.datasets.made_imports import import_by_command, npz_files, source_folder
@@ -22,7 +23,7 @@ def kept(dataset):
 def test_they_lie_in_the_space_of_the_pool(tmp_path, files):
     dataset = import_by_command(source_folder(tmp_path / "source", files))
     examples = dataset.examples.filter(split=Example.Split.EVALUATION)
-    pool = pools.load(dataset).pool
+    pool = load_pool(dataset).pool
     assert set(kept(dataset)) == set(examples.values_list("pk", flat=True))
     rows = np.array(list(kept(dataset).values()))
     assert rows.shape[1] == pool.dimensions
@@ -47,7 +48,7 @@ def test_they_are_what_the_extractor_sees_about_the_pools_mean(tmp_path):
 
 def test_the_target_concept_tells_unseen_images_apart_as_it_does_the_pool():
     dataset = make_dataset(teaching=200, evaluation=200, separation=1.5)
-    target = concept_vector(pools.load(dataset).pool.target)
+    target = concept_vector(load_pool(dataset).pool.target)
     labels = dict(dataset.examples.values_list("pk", "label"))
     right = [(x @ target >= 0) == labels[pk] for pk, x in kept(dataset).items()]
     assert np.mean(right) > 0.9

@@ -8,8 +8,8 @@ import pytest
 from datasets.imports import preparation, services
 from datasets.models import Import
 from studies.models import Example
-from teaching import pools
 from teaching.ceiling import ceiling_of
+from teaching.choice import load_pool
 from tests.datasets.made_imports import (
     FIVE,
     five_files,
@@ -50,7 +50,7 @@ def test_five_folders_become_a_data_set_with_a_page(source, researcher):
     for split, expected in ((Example.Split.TEACHING, 16), (Example.Split.EVALUATION, 8)):
         labels = dataset.examples.filter(split=split).values_list("label", flat=True)
         assert np.bincount(list(labels)).tolist() == [expected] * 5
-    pool = pools.load(dataset).pool
+    pool = load_pool(dataset).pool
     assert pool.target.shape == (5, 6)
     assert np.sum(dataset.insight["accuracy"]["confusion"]) == 80
     assert ceiling_of(dataset).mean > 0.6
@@ -63,7 +63,7 @@ def test_five_folders_become_a_data_set_with_a_page(source, researcher):
 def test_some_of_the_folders_are_taught(source):
     dataset = import_by_command(source, classes=["dragonfly", "bee"])
     assert dataset.class_names == ["bee", "dragonfly"]
-    assert pools.load(dataset).pool.target.shape == (2, 6)
+    assert load_pool(dataset).pool.target.shape == (2, 6)
 
 
 def test_classes_are_chosen_on_the_page_when_they_are_known(source, researcher):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from studies.image_sides import LARGER, SMALLEST
+from studies.images import LARGER, SMALLEST
 from studies.models import Dataset, Example
 from tests.builders import make_study
 from tests.datasets.drawn_files import decoded, encoded

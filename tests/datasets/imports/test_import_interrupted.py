@@ -20,8 +20,8 @@ from datasets.imports import (
 from datasets.models import Import
 from jobs.lease import Lease
 from jobs.models import LEASE
-from jobs.recovery import recover
-from studies.models import Dataset, Example
+from jobs.recovery import look_for_lost_work, recover
+from studies.models import AuditEntry, Dataset, Example
 from tests.datasets.made_imports import (
     carry_out_orders,
     folders_of,
@@ -317,3 +317,77 @@ def test_an_import_that_was_removed_behind_the_workers_back_leaves_nothing(sourc
     after[3] = lambda: Import.objects.all().delete()
     ran(made_import(source))
     assert nothing_was_made()
+
+
+# Files of imports that nobody goes on with
+
+State = Import.State
+
+
+def last_seen(job, days):
+    Import.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(days=days))
+
+
+def stored(source, state):
+    job = made_import(source)
+    job.folder.mkdir(parents=True)
+    (job.folder / "source.zip").write_bytes(b"PK")
+    Import.objects.filter(pk=job.pk).update(state=state)
+    return Import.objects.get(pk=job.pk)
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED, State.CHOOSING])
+def test_the_worker_deletes_the_files_of_an_import_that_nobody_goes_on_with(state, source):
+    job = stored(source, state)
+    last_seen(job, 29)
+    look_for_lost_work()
+    assert folders_of("imports") == {job.key}
+    last_seen(job, 31)
+    look_for_lost_work()
+    assert folders_of("imports") == set()
+    job.refresh_from_db()
+    assert (job.state, job.kept_until) == (State.EXPIRED, None)
+    entry = AuditEntry.objects.get(action="delete")
+    assert job.name in entry.detail
+    # It is over: nothing can be resumed or chosen, and nothing is recorded twice.
+    for order in (services.resume, services.cancel):
+        with pytest.raises(services.WrongState):
+            order(job)
+    look_for_lost_work()
+    assert AuditEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize("state", [State.WAITING, State.RUNNING])
+def test_files_of_an_import_that_is_queued_or_running_stay(state, source):
+    job = stored(source, state)
+    last_seen(job, 400)
+    look_for_lost_work()
+    look_for_lost_work()
+    assert (job.folder / "source.zip").exists()
+
+
+def test_files_that_a_killed_worker_left_of_an_expired_import_are_deleted(source):
+    stored(source, State.EXPIRED)
+    look_for_lost_work()
+    assert folders_of("imports") == set()
+
+
+def test_whoever_cancels_an_old_import_has_a_month_to_resume_it(source):
+    job = stored(source, State.CHOOSING)
+    last_seen(job, 29)
+    services.cancel(job)
+    job.refresh_from_db()
+    assert job.kept_until > timezone.now() + timedelta(days=29)
+
+
+def test_the_page_says_until_when_the_upload_is_kept(source, admin_client):
+    job = stored(source, State.FAILED)
+    address = f"/admin/datasets/import/{job.pk}/change/"
+    assert (
+        f'<time datetime="{job.kept_until:%Y-%m-%d}' in admin_client.get(address).content.decode()
+    )
+    last_seen(job, 31)
+    look_for_lost_work()
+    page = admin_client.get(address).content.decode()
+    assert "<time" not in page
+    assert "/orders/" not in page
