@@ -9,7 +9,7 @@ class DeskConfig(AppConfig):
     def ready(self) -> None:
         from analysis.exports.tables import register
         from jobs.recovery import recovery_due
-        from studies.services import session_finished
+        from studies.answers import session_finished
 
         from .access import roles
         from .connections import webhooks

@@ -12,8 +12,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from jobs.models import claim
-from studies.keys import digest_of, new_key
-from studies.models import Participant, Study
+from studies.keys import new_key
+from studies.models import Participant, Study, digest_of
 
 
 class Decision(models.Model):
@@ -98,9 +98,12 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
     def visible_to(self, user: Any) -> AccessTokenQuerySet:
         return self if user.is_superuser else self.filter(user=user.pk)
 
+    def valid(self) -> AccessTokenQuerySet:
+        return self.filter(revoked_at=None, expires_at__gt=timezone.now())
+
     def for_secret(self, secret: str) -> AccessTokenQuerySet:
-        """The token of this secret, if it is one and still good."""
-        rows = self.filter(digest=digest_of(secret), revoked_at=None, expires_at__gt=timezone.now())
+        """The valid token with this secret, if there is one."""
+        rows = self.valid().filter(digest=digest_of(secret))
         return rows.filter(user__is_active=True, user__is_staff=True).select_related("user")
 
 
@@ -140,6 +143,18 @@ class AccessToken(models.Model):
     def revoke(self) -> None:
         """A token that was revoked already keeps its time."""
         AccessToken.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now())
+
+
+class PasswordLink(models.Model):
+    """The newest link that sets the password of an account. Earlier links contain another key and no longer work."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, related_name="password_link"
+    )
+    key = models.CharField(max_length=24, default=new_key)
+
+    def __str__(self) -> str:
+        return f"password link of {self.user}"
 
 
 class WebhookQuerySet(models.QuerySet["WebhookDelivery"]):

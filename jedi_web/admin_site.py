@@ -27,6 +27,14 @@ class ResearchSite(admin.AdminSite):
         view = self.admin_view(self.view_on_site)
         return [path(address, view, name="view_on_site"), *super().get_urls()]
 
+    def password_change(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> Any:
+        from desk.access.passwords import ChangeOwnPassword
+
+        context = self.each_context(request) | (extra_context or {})
+        return ChangeOwnPassword.as_view(extra_context=context)(request)
+
     def view_on_site(
         self, request: HttpRequest, content_type_id: str, object_id: str
     ) -> HttpResponseBase:

@@ -15,7 +15,10 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from .roles import RESEARCHERS, password_link
+from desk.models import PasswordLink
+
+from .passwords import AccountPasswordForm, make_password_link, revoke_tokens
+from .roles import RESEARCHERS
 
 admin.site.unregister(User)
 # Django logs what it is about to delete, and deletes it, each for itself.
@@ -41,6 +44,7 @@ class NewAccountForm(forms.ModelForm):
 @admin.register(User)
 class AccountAdmin(UserAdmin):
     add_form = NewAccountForm
+    change_password_form = AccountPasswordForm
     add_form_template = "admin/desk/access/account_add.html"
     change_form_template = "admin/desk/access/account.html"
     add_fieldsets = [(None, {"fields": ["username", "first_name", "last_name", "email"]})]
@@ -64,6 +68,11 @@ class AccountAdmin(UserAdmin):
     def is_researcher(self, user: User) -> bool:
         return user.is_staff and any(group.name == RESEARCHERS for group in user.groups.all())
 
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        if not obj.is_active:
+            PasswordLink.objects.filter(user=obj).delete()
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         if not change:
@@ -83,11 +92,20 @@ class AccountAdmin(UserAdmin):
         """Django sets the password and logs that it did, each for itself."""
         return super().user_change_password(*args, **options)
 
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """The only hook of user_change_password after a new password was saved."""
+        if isinstance(form, AccountPasswordForm) and form.cleaned_data.get("revoke_tokens"):
+            revoke_tokens(form.user, actor=request.user)
+        return super().construct_change_message(request, form, formsets, add)
+
+    @transaction.atomic
     def new_link(self, request: HttpRequest, pk: int) -> HttpResponse:
         """For somebody who has forgotten the password: the old one works until the link is used."""
         if not request.user.is_superuser:
             raise PermissionDenied
-        return self.show_link(request, get_object_or_404(User, pk=pk))
+        return self.show_link(request, get_object_or_404(User, pk=pk, is_active=True))
 
     def show_link(self, request: HttpRequest, user: User) -> HttpResponse:
         """The link, on a page of its own, which the admin lets no browser cache."""
@@ -96,6 +114,6 @@ class AccountAdmin(UserAdmin):
             "title": f"Account of {user.get_username()}",
             "opts": User._meta,
             "account": user,
-            "link": password_link(user),
+            "link": make_password_link(user),
         }
         return TemplateResponse(request, "admin/desk/access/account_link.html", context)

@@ -8,13 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.apps import AppConfig, apps
-from django.conf import settings
-from django.contrib.auth.models import Group, Permission, User
-from django.contrib.auth.tokens import default_token_generator
+from django.contrib.auth.models import Group, Permission
 from django.db.models import Q
-from django.urls import reverse
-from django.utils.encoding import force_bytes
-from django.utils.http import urlsafe_base64_encode
 
 RESEARCHERS = "Researchers"
 
@@ -28,13 +23,6 @@ RIGHTS: dict[tuple[str, str], tuple[str, ...]] = {
     ("datasets", "import"): ("view", "add", "delete"),
     ("desk", "accesstoken"): ("view", "add"),
 }
-
-
-def password_link(user: User) -> str:
-    """An address that sets the password of an account, once, within three days. No default password, ever."""
-    number = urlsafe_base64_encode(force_bytes(user.pk))
-    token = default_token_generator.make_token(user)
-    return settings.JEDI_PUBLIC_URL + reverse("first_password", args=[number, token])
 
 
 def last_app() -> AppConfig:

@@ -15,8 +15,7 @@ from django.views.decorators.http import require_POST
 
 from desk.models import AccessToken
 from studies import audit
-from studies.keys import digest_of
-from studies.models import AuditEntry
+from studies.models import AuditEntry, digest_of
 
 from .sharing import VisibleRows
 

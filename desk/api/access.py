@@ -12,10 +12,10 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.throttling import UserRateThrottle
-from rest_framework.views import APIView
 
 from desk.base.pages import may_edit, visible_study
 from desk.models import AccessToken
+from studies.api.views import JsonView
 from studies.models import Study
 
 HOW = "Send “Authorization: Bearer …” with an access token. You can create one in the admin, under Access tokens."
@@ -56,7 +56,7 @@ class ResearcherThrottle(UserRateThrottle):
     timer = time.monotonic
 
 
-class ResearcherView(APIView):
+class ResearcherView(JsonView):
     """A call of the researchers' API."""
 
     authentication_classes = [TokenAuthentication]

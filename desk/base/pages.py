@@ -26,8 +26,6 @@ class MenuEntry(ABC):
     """Its name in the study's menu; pages without a title are not in it."""
     is_often_opened: bool = False
     """Whether lists of studies link to it; the other pages are one step further."""
-    preloads: tuple[str, ...] = ()
-    """Modules that it imports only when it is opened, for the server to load before anybody opens it."""
 
     @abstractmethod
     def address(self, study: Study) -> str:

@@ -1,7 +1,8 @@
-"""Requests to addresses that researchers enter: only to the public internet, without redirects, with a deadline.
+"""Requests to addresses that researchers enter: https to the public internet only, no redirects, with a deadline.
 
 An address could lead into the server's own network. So the host is resolved here, every network address it has is
 checked, and the connection goes to the one that was checked: resolving it again could give another one.
+JEDI_WEBHOOK_PRIVATE lifts both rules.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -22,8 +23,13 @@ from django.conf import settings
 STEP_SECONDS = 10
 TOTAL_SECONDS = 15
 PORTS = {"http": 80, "https": 443}
-# IPv6 addresses that stand for an IPv4 address.
+# IPv6 addresses that a NAT64 gateway translates to the IPv4 address in their last 32 bits.
 NAT64 = IPv6Network("64:ff9b::/96")
+GLOBAL_UNICAST = IPv6Network("2000::/3")
+# Not covered by is_global in every supported Python, or only in part.
+RESERVED_IPV4 = tuple(map(IPv4Network, ("192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4")))
+# IETF protocol assignments with Teredo, documentation, and 6to4.
+RESERVED_IPV6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 
 
 class NotSent(Exception):
@@ -63,14 +69,19 @@ def post(url: str, body: bytes, headers: Mapping[str, str]) -> int:
 
 
 def parsed(url: str) -> SplitResult:
-    """The parts of an address that requests may go to, as far as its text alone can tell."""
+    """Split a URL. Raises NotSent if its text alone rules it out; does not resolve the host."""
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
         raise NotSent("This is not a valid address.") from error
     if parts.scheme not in PORTS or not parts.hostname or port == 0:
-        raise NotSent("The address must begin with https:// or http:// and name a host.")
+        raise NotSent("The address must begin with https:// and name a host.")
+    if parts.scheme == "http" and not settings.JEDI_WEBHOOK_PRIVATE:
+        raise NotSent(
+            "Results are not sent unencrypted: change http:// to https://. "
+            "For development, JEDI_WEBHOOK_PRIVATE=1 on the server allows http://."
+        )
     if parts.username or parts.password:
         raise NotSent(
             "Leave user names and passwords out of the address: requests are signed instead."
@@ -98,18 +109,20 @@ def resolve(url: str) -> Destination:
 
 
 def is_public(text: str) -> bool:
-    """Whether an address belongs to the public internet, and so does any IPv4 address inside it."""
+    """Whether an address belongs to the public internet.
+
+    IPv6 must be global unicast. Embedded IPv4 is accepted only in IPv4-mapped and NAT64 addresses, if it is public.
+    """
     address = ip_address(text.partition("%")[0])
-    inner = _inner(address) if isinstance(address, IPv6Address) else None
-    return (
-        address.is_global and not address.is_multicast and (inner is None or is_public(str(inner)))
-    )
-
-
-def _inner(address: IPv6Address) -> IPv4Address | None:
-    if address in NAT64:
-        return IPv4Address(int(address) & 0xFFFF_FFFF)
-    return address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+    if isinstance(address, IPv6Address):
+        embedded = (
+            IPv4Address(int(address) & 0xFFFF_FFFF) if address in NAT64 else address.ipv4_mapped
+        )
+        if embedded is None:
+            is_reserved = any(address in network for network in RESERVED_IPV6)
+            return address.is_global and address in GLOBAL_UNICAST and not is_reserved
+        address = embedded
+    return address.is_global and not any(address in network for network in RESERVED_IPV4)
 
 
 class _Connection(http.client.HTTPConnection):

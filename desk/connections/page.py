@@ -57,11 +57,22 @@ def connections(request: HttpRequest, study: Study) -> HttpResponse:
 def _page(request: HttpRequest, study: Study, form: WebhookForm) -> HttpResponse:
     context = {
         "form": form,
+        "problem": webhook_problem(study),
         "deliveries": delivery_table(study),
         "most_tries": webhooks.MOST_TRIES,
         "api_url": request.build_absolute_uri(reverse("api-v1-study", args=[study.slug])),
     }
     return study_page(request, study, "admin/desk/connections/page.html", "Connections", context)
+
+
+def webhook_problem(study: Study) -> str:
+    """Why nothing is sent to the stored address, which may be from a release or a setting that allowed it."""
+    try:
+        if study.webhook_url:
+            outbound.parsed(study.webhook_url)
+    except outbound.NotSent as problem:
+        return str(problem)
+    return ""
 
 
 def delivery_table(study: Study) -> Table:

@@ -22,6 +22,6 @@ def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpRespo
 
 
 PAGES = (
-    Page("model", "model/", model, title="Model check", preloads=("analysis.modelcheck.page",)),
+    Page("model", "model/", model, title="Model check"),
     Page("model_figure", "model/<slug:key>.<slug:form>", figure),
 )

@@ -191,7 +191,7 @@ def step_title(name: str) -> str:
     earlier = stages.before(name)
     if earlier is None:
         return "Joined"
-    return (earlier.passed_label or stages.named(name).label).capitalize()
+    return (earlier.passed_label or stages.by_name()[name].label).capitalize()
 
 
 def arm_rows(monitor: Monitor) -> list[Json]:
@@ -246,7 +246,7 @@ def progress_words(place: Place) -> str:
     if place.progress is None:
         return ""
     done, total = place.progress
-    return f"{stages.named(place.status).unit} {min(done + 1, total)} of {total}"
+    return f"{stages.by_name()[place.status].unit} {min(done + 1, total)} of {total}"
 
 
 def trouble_row(trouble: Mapping[str, Any], now: datetime) -> Json:

@@ -13,9 +13,8 @@ from django.utils import timezone
 
 from desk.checks.facts import session_times
 from studies import head_counts, stages
-from studies.head_counts import UNDER_WAY, HeadCount, OutcomeGroup
+from studies.head_counts import UNDER_WAY, HeadCount, OutcomeGroup, Progress
 from studies.models import Participant, SessionEvent, Study
-from studies.stages import Progress
 
 Stage = Participant.Stage
 PAGE_SIZE = 50
@@ -175,7 +174,8 @@ def progress_of(people: Sequence[Participant]) -> dict[int, Progress]:
     """How far each of them is in a stage, by at most one query for each stage."""
     progress: dict[int, Progress] = {}
     for stage in stages.flow():
-        progress |= stage.progress([person for person in people if person.stage == stage.name])
+        there = [person for person in people if person.stage == stage.name]
+        progress |= head_counts.progress_in(stage, there)
     return progress
 
 
@@ -184,14 +184,18 @@ def place_of(participant: Participant, progress: Progress | None) -> Place:
         outcome = Stage.ABANDONED if participant.has_expired else participant.stage
         ended_at = participant.finished_at or participant.last_seen_at
         return Place(participant, outcome, ended_at, progress=None)
-    stage = stages.named(participant.stage)
-    total = stage.total(participant)
+    stage = stages.by_name()[participant.stage]
+    total = (
+        participant.teaching_steps
+        if stage.assigns_arm
+        else max(stage.lengths(participant.study_as_joined))
+    )
     units = (progress.done, total) if progress and total else None
     return Place(participant, participant.stage, since(participant, stage, progress), units)
 
 
 def since(participant: Participant, stage: stages.Stage, progress: Progress | None) -> datetime:
     """When the participant came to the stage: by the row's own column, or by the stage's first task."""
-    column = stages.beginning_of(stage)
+    column = head_counts.start_column(stage)
     moment: datetime | None = getattr(participant, column) if column else None
     return moment or (progress.since if progress else participant.last_seen_at)

@@ -6,20 +6,23 @@ What needs the engine is loaded with the page that shows it, not with the server
 from collections.abc import Iterable
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
 from analysis.charts import words
 from desk.access.sharing import VisibleFilter, VisibleRows
-from desk.base.pages import AdminPage, study_page
+from desk.base.pages import AdminPage, Page, study_page
 from studies import stages
+from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
 from studies.read_only import ReadOnly
+from studies.services import reopen_session
 from teaching.teachers import known_teachers, teacher_title
 
 
@@ -173,11 +176,26 @@ def list_address(study: Study) -> str:
     return f"{reverse('admin:studies_participant_changelist')}?study__id__exact={study.pk}"
 
 
+def reopen(request: HttpRequest, study: Study, person: int) -> HttpResponse:
+    """Let a participant whose session has expired go on."""
+    participant = get_object_or_404(study.participants, pk=person)
+    try:
+        reopen_session(participant, actor=request.user)
+    except StateNotAllowed as refusal:
+        messages.error(request, refusal.message)
+    else:
+        hours = study.session_hours
+        messages.success(
+            request, f"{participant.code} can go on with the same link within {hours} hours."
+        )
+    return redirect("admin:studies_participant_change", participant.pk)
+
+
 PAGES = (
+    Page("reopen", "people/<int:person>/reopen/", reopen, edits=True, posts=True),
     AdminPage(
         list_address,
         title="Participants",
         is_often_opened=True,
-        preloads=("desk.participants.content", "desk.why.content"),
     ),
 )

@@ -17,9 +17,10 @@ from desk.why.explanation import Standing, p_of, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import chain, stages
+from studies.head_counts import began_at
 from studies.models import BetaMapping, Participant
 from studies.software import software_version
-from teaching import pools
+from teaching.choice import load_pool
 from teaching.engine import EngineError
 from teaching.models import TeachingStep
 from teaching.teachers import teacher_title
@@ -119,7 +120,7 @@ def fitted_words(participant: Participant) -> str:
 
 def time_facts(participant: Participant) -> list[Fact]:
     flow, finished = stages.flow(), participant.finished_at
-    moments = [*(stage.began_at(participant) for stage in flow), finished]
+    moments = [*(began_at(stage, participant) for stage in flow), finished]
     durations = [
         (stage.label, minutes(began, ended))
         for stage, (began, ended) in zip(flow, pairwise(moments), strict=True)
@@ -179,7 +180,7 @@ def replay_check(participant: Participant, *, wants_replay: bool) -> ReplayCheck
     if not participant.arm:
         return ReplayCheck([])
     try:
-        is_small = pools.load(participant.study_as_joined.dataset).pool.n <= REPLAYED_AT_ONCE
+        is_small = load_pool(participant.study_as_joined.dataset).pool.n <= REPLAYED_AT_ONCE
         if not (is_small or wants_replay):
             return ReplayCheck(unchecked(participant))
         return ReplayCheck(
@@ -226,8 +227,8 @@ def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) 
     dataset = participant.study_as_joined.dataset
     return {
         "key": task.example.key,
-        "truth": dataset.class_name(task.example.label),
-        "said": "" if task.answer is None else dataset.class_name(task.answer),
+        "truth": dataset.class_names[task.example.label],
+        "said": "" if task.answer is None else dataset.class_names[task.answer],
         "is_correct": task.is_correct,
         "time": words.seconds(task.response_ms),
     }
@@ -290,11 +291,11 @@ def other_stages(participant: Participant) -> list[dict[str, Any]]:
             "title": stage.label.capitalize(),
             "tasks": [
                 {"position": task.position, "time": words.seconds(task.response_ms)}
-                for task in stage.tasks_of(participant)
+                for task in stage.task_model._default_manager.filter(participant=participant)
             ],
         }
         for stage in stages.flow()
-        if stage.tasks not in (None, *PICTURED)
+        if stage.task_model and stage.task_model not in PICTURED
     ]
 
 
@@ -302,6 +303,6 @@ def evaluation_cell(item: EvaluationItem, participant: Participant) -> dict[str,
     asked, dataset = item.instructed_label, participant.study_as_joined.dataset
     return answer_words(item, participant) | {
         "number": item.item,
-        "asked": "" if asked is None else dataset.class_name(asked),
+        "asked": "" if asked is None else dataset.class_names[asked],
         "is_passed": item.is_passed,
     }

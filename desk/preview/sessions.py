@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from memorytest.decay import measure
 from studies import audit, stages
+from studies.answers import set_columns
 from studies.models import AuditEntry, Participant, Study
 from studies.recruitment import Recruitment
 from studies.services import join
-from studies.summary import TYPICAL_ACCURACY
+from studies.summary import TYPICAL_ACCURACY, TYPICAL_SPAN
+from teaching.assignment import assign
 from teaching.teachers import known_teachers
 
 Stage, Purpose = Participant.Stage, Participant.Purpose
@@ -40,14 +43,14 @@ def places() -> dict[str, str]:
 
 def usual_place() -> str:
     """The stage that assigns a teacher, which the choice of one is for; the first where none does."""
-    assigning = (stage for stage in stages.flow() if "arm" in stage.columns)
+    assigning = (stage for stage in stages.flow() if stage.assigns_arm)
     return next(assigning, stages.flow()[0]).name
 
 
 def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
     """A participant placed at a stage as if the earlier ones were done, who is left out of all results."""
     if stage != Stage.DONE:
-        stages.named(stage).warm_up(study)
+        stages.by_name()[stage].prepare(study)
     with transaction.atomic():
         invited = Recruitment(purpose=Purpose.PREVIEW)
         participant, _ = join(study=study, recruitment=invited)
@@ -58,14 +61,35 @@ def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
 
 
 def move_to(participant: Participant, name: str) -> None:
-    """Leaves what the stages before this one would have left, and begins it."""
+    """Leave what the stages before this one would have left, and begin it."""
     for stage in stages.flow():
         if stage.name == name:
             participant.stage = name
-            stage.begin(participant)
+            set_columns(participant, stage.begin(participant))
             return
-        stage.skip(participant)
+        if skip := SKIP.get(stage.name):
+            set_columns(participant, skip(participant))
     participant.stage, participant.finished_at = Stage.DONE, timezone.now()
+
+
+def skip_memory(participant: Participant) -> dict[str, Any]:
+    study = participant.study_as_joined
+    span = min(TYPICAL_SPAN, study.memory_max_length)
+    return measure(participant, [span] * study.memory_trials, others={})
+
+
+# What a typical participant leaves in each stage, as columns. Other stages leave nothing.
+SKIP: dict[str, Callable[[Participant], dict[str, Any]]] = {
+    Stage.CONSENT: lambda participant: {"position": 2, "consented_at": timezone.now()},
+    Stage.MEMORY: skip_memory,
+    Stage.TEACHING: lambda participant: (
+        assign(participant) | {"teaching_started_at": timezone.now()}
+    ),
+    Stage.EVALUATION: lambda participant: {
+        "evaluation_started_at": timezone.now(),
+        "evaluation_accuracy": TYPICAL_ACCURACY,
+    },
+}
 
 
 def tried_out(study: Study) -> list[dict[str, Any]]:

@@ -91,7 +91,7 @@ start_bots = partial(start, kind=Rehearsal.Kind.BOTS)
 start_forecast = partial(start, kind=Rehearsal.Kind.FORECAST)
 
 PAGES = (
-    Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal", preloads=("rehearsal.outlook",)),
+    Page("rehearsal", "rehearsal/", rehearsal, title="Rehearsal"),
     Page("rehearsal_state", "rehearsal/state/", state),
     Page("rehearse", "rehearsal/bots/", start_bots, edits=True, posts=True),
     Page("forecast", "rehearsal/forecast/", start_forecast, edits=True, posts=True),

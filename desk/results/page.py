@@ -30,7 +30,6 @@ PAGES = (
         results,
         title="Results",
         is_often_opened=True,
-        preloads=("analysis.results.page",),
     ),
     Page("figure", "results/<slug:key>.<slug:form>", figure),
 )

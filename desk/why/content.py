@@ -11,7 +11,7 @@ from analysis.charts.svg import svg
 from analysis.charts.words import decimal, places_for, share
 from desk.participants.content import answer_words
 from studies.models import Dataset, Participant
-from teaching import pools
+from teaching.choice import history_of
 from teaching.engine import EngineError
 from teaching.engine.teachers.base import Interval
 from teaching.models import TeachingStep
@@ -43,7 +43,7 @@ def why_page(participant: Participant, number: int) -> Named | None:
         "next": number + 1 if number < len(steps) else None,
         "steps": len(steps),
     }
-    before = pools.history(steps[: steps.index(step)])
+    before = history_of(steps[: steps.index(step)])
     try:
         reason = reason_of(participant, before)
     except EngineError as refusal:
@@ -102,7 +102,7 @@ class Words:
         digits = self._places if places is None else places
         return {
             "key": self._keys.get(one.example, ""),
-            "truth": self._dataset.class_name(one.label),
+            "truth": self._dataset.class_names[one.label],
             "p": decimal(one.p, 2),
             "beliefs": self._beliefs(one),
             "belief_bar": self._belief_bar(one),

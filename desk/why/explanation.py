@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from studies.models import Participant
-from teaching import pools, services
+from teaching import services
+from teaching.choice import choose, history_of, load_pool, teacher_of
 from teaching.engine import TEACHERS, Choice, EngineError, Explanation, Pool, Shown, Teacher
 from teaching.engine.arrays import BoolArray, FloatArray
 from teaching.engine.history import Past
@@ -152,10 +153,10 @@ def reason_of(
     participant: Participant, history: Sequence[Shown], choice: Choice | None = None
 ) -> Reason:
     """What the participant's teacher makes of the pool after a history; `choice` if it is known already."""
-    teacher = services.teacher_of(participant)
-    pool = pools.load(participant.study_as_joined.dataset).pool
+    teacher = teacher_of(participant)
+    pool = load_pool(participant.study_as_joined.dataset).pool
     past = Past.read(history, pool)
-    choice = choice or services.choose(participant, history)
+    choice = choice or choose(participant, history)
     judge = teacher.judge_cold if choice.is_cold_start else teacher.judge
     return Reason(teacher, pool, past, choice, judge(pool, past))
 
@@ -196,7 +197,7 @@ class Standing:
 def standings(participant: Participant) -> list[tuple[TeachingStep, Standing]]:
     """Every step of a session beside its standing, each from the history that was stored before it."""
     replayed = services.replay(participant)
-    history = pools.history(step.stored for step in replayed)
+    history = history_of(step.stored for step in replayed)
     return [
         (step.stored, _standing(step, reason_of(participant, history[:place], step.choice)))
         for place, step in enumerate(replayed)

@@ -90,7 +90,3 @@ def test_the_menu_has_the_pages_in_the_order_of_the_table(researcher, study):
 def test_every_page_of_the_menu_marks_itself_there(researcher, study, row):
     address = row.address(study)
     assert MARKED.format(address, row.title) in text_of(researcher, address)
-
-
-def test_what_a_page_has_preloaded_is_there_to_be_imported():
-    assert [name for row in pages.PAGES for name in row.preloads if not find_spec(name)] == []

@@ -6,8 +6,10 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.contrib.contenttypes.models import ContentType
 from django.test import Client
+from django.utils import timezone
 
 from datasets.models import Import
+from desk.access.passwords import make_password_link
 from desk.access.roles import RESEARCHERS, RIGHTS, last_app, make_researchers
 from desk.models import AccessToken
 from studies import audit
@@ -75,6 +77,19 @@ def test_only_a_superuser_makes_links_that_set_passwords(admin_user, owner):
     assert browser_of(owner).post(address).status_code == 403
     assert browser_of(admin_user).get(address).status_code == 405
     assert "/first-password/" in browser_of(admin_user).post(address).content.decode()
+
+
+def test_deactivating_an_account_ends_its_password_link_for_good(admin_user, owner):
+    browser, address = browser_of(admin_user), f"/admin/auth/user/{owner.pk}/"
+    page = browser.post(f"{address}link/").content.decode()
+    link = re.search(r"http://127.0.0.1:8000(/admin/first-password/\S+?)<", page)[1]
+    assert "new_password1" in Client().get(link, follow=True).content.decode()
+    form = {"username": owner.username, "date_joined_0": "2026-01-01", "date_joined_1": "12:00"}
+    assert browser.post(f"{address}change/", form).status_code == 302
+    assert not User.objects.get(pk=owner.pk).is_active
+    assert browser.post(f"{address}link/").status_code == 404
+    assert browser.post(f"{address}change/", {**form, "is_active": "on"}).status_code == 302
+    assert "new_password1" not in Client().get(link, follow=True).content.decode()
 
 
 def test_a_study_belongs_to_who_made_it_and_strangers_do_not_see_it(owner):
@@ -265,6 +280,81 @@ def test_a_token_is_shown_once_and_seen_by_its_owner_alone(owner):
     assert not AccessToken.objects.for_secret(secret).exists()
     details = AuditEntry.objects.filter(action="token").values_list("detail", flat=True)
     assert len(details) == 2
+
+
+PASSWORD = "a good long passphrase"
+
+
+def change_own_password(owner: User, admin_user: User, fields: dict[str, str]) -> None:
+    owner.set_password("before")
+    owner.save()
+    form = {"old_password": "before", "new_password1": PASSWORD, "new_password2": PASSWORD}
+    browser_of(owner).post("/admin/password_change/", form | fields)
+
+
+def change_anothers_password(owner: User, admin_user: User, fields: dict[str, str]) -> None:
+    form = {"password1": PASSWORD, "password2": PASSWORD, "usable_password": "true"}
+    browser_of(admin_user).post(f"/admin/auth/user/{owner.pk}/password/", form | fields)
+
+
+CHANGES = {change_own_password: "owner", change_anothers_password: "admin"}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("revokes", [True, False])
+def test_a_new_password_revokes_access_tokens_unless_they_are_to_stay(
+    owner, admin_user, change, revokes
+):
+    for user, name in (
+        (owner, "nightly"),
+        (owner, "expired"),
+        (owner, "gone"),
+        (admin_user, "others"),
+    ):
+        AccessToken.objects.create(user=user, name=name, digest=name)
+    AccessToken.objects.filter(name="expired").update(expires_at=timezone.now())
+    AccessToken.objects.filter(name="gone").update(revoked_at=timezone.now())
+    change(owner, admin_user, {"revoke_tokens": "on"} if revokes else {})
+    owner.refresh_from_db()
+    assert owner.check_password(PASSWORD)
+    valid = {token.name for token in AccessToken.objects.all().valid()}
+    assert valid == ({"others"} if revokes else {"nightly", "others"})
+    entries = AuditEntry.objects.filter(action="token")
+    assert [entry.actor_name for entry in entries] == ([CHANGES[change]] if revokes else [])
+    assert all("nightly" in entry.detail and "gone" not in entry.detail for entry in entries)
+
+
+def test_the_choice_is_ticked_and_offered_only_if_there_are_tokens(owner, admin_user):
+    pages = [
+        (browser_of(owner), "/admin/password_change/"),
+        (browser_of(admin_user), f"/admin/auth/user/{owner.pk}/password/"),
+    ]
+    for browser, address in pages:
+        assert 'name="revoke_tokens"' not in text_of(browser, address)
+    AccessToken.objects.create(user=owner, name="nightly", digest="x")
+    for browser, address in pages:
+        [box] = re.findall(r"<input[^>]*revoke_tokens[^>]*>", text_of(browser, address))
+        assert "checked" in box
+
+
+def test_a_password_that_is_refused_revokes_nothing(owner, admin_user):
+    AccessToken.objects.create(user=owner, name="nightly", digest="x")
+    change_own_password(owner, admin_user, {"revoke_tokens": "on", "old_password": "wrong"})
+    change_anothers_password(owner, admin_user, {"revoke_tokens": "on", "password2": "other"})
+    # Only the button to disable the password disables it.
+    change_anothers_password(owner, admin_user, {"revoke_tokens": "on", "usable_password": "false"})
+    assert AccessToken.objects.all().valid().exists()
+
+
+def test_a_password_link_revokes_access_tokens(owner):
+    AccessToken.objects.create(user=owner, name="nightly", digest="x")
+    link = "/admin/" + make_password_link(owner).partition("/admin/")[2]
+    visitor = Client()
+    form = visitor.get(link, follow=True).redirect_chain[-1][0]
+    visitor.post(form, {"new_password1": PASSWORD, "new_password2": PASSWORD})
+    assert not AccessToken.objects.all().valid().exists()
+    entry = AuditEntry.objects.get(action="token")
+    assert (entry.actor, "nightly" in entry.detail) == (owner, True)
 
 
 def test_the_record_can_be_read_and_not_changed(study):

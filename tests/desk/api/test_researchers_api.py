@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from desk.api.access import ResearcherThrottle
 from desk.models import AccessToken
-from studies.keys import digest_of
-from studies.models import AuditEntry, Participant, Study
+from studies.models import AuditEntry, Participant, Study, digest_of
 from tests.builders import make_dataset, make_participant, make_study
 from tests.generated_requests import CHECKED, SAME_EVERY_TIME
 from tests.people import browser_of, make_researcher, share

@@ -17,7 +17,8 @@ from desk.connections import outbound, webhooks
 from desk.connections.webhooks import MOST_TRIES, WAITS, enqueue_due, signature
 from desk.models import WebhookDelivery
 from jobs.recovery import look_for_lost_work
-from studies import services
+from studies import sessions
+from studies.answers import record_answer
 from studies.models import AuditEntry, Participant, Study
 from tests.builders import make_dataset, make_study
 from tests.desk.connections.receiver import running_receiver
@@ -112,9 +113,7 @@ def test_a_delivery_is_made_with_the_last_answer_or_not_at_all(monkeypatch):
     state = worker.get().json()
     payload = worker.obvious(state)
     with pytest.raises(ZeroDivisionError), transaction.atomic():
-        services.record_answer(
-            participant=worker.participant, position=state["task"]["position"], payload=payload
-        )
+        record_answer(sessions.find(worker.token), state["task"]["position"], payload)
         assert WebhookDelivery.objects.count() == 1
         raise ZeroDivisionError
     assert not WebhookDelivery.objects.exists()
@@ -264,6 +263,9 @@ INSIDE = [
     "127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0",
     "224.0.0.1", "255.255.255.255", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "ff02::1",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::7f00:1", "64:ff9b::a00:1", "2002:7f00:1::",
+    "::7f00:1", "::8.8.8.8", "64:ff9b:1::7f00:1", "64:ff9b:1::808:808", "fec0::1", "192.88.99.1", "192.0.0.9",
+    "64:ff9b::c058:6301", "2002:808:808::", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2001:db8::1", "3fff::1",
+    "4000::1", "5f00::1", "100::1", "::ffff:0:8.8.8.8",
 ]  # fmt: skip
 
 
@@ -300,11 +302,12 @@ def names(monkeypatch) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://127.0.0.1:8000/",
+        "https://127.0.0.1:8000/",
         "https://[::1]/",
-        "http://2130706433/",
-        "http://0x7f.1/",
-        "http://localhost/",
+        "https://[::7f00:1]/",
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://localhost/",
     ],
 )
 def test_nothing_is_sent_to_an_address_inside(url):
@@ -335,6 +338,7 @@ def test_the_request_goes_to_the_address_that_was_judged(names):
         ("ftp://example.org/", "begin with https"),
         ("file:///etc/passwd", "begin with https"),
         ("//example.org/", "begin with https"),
+        ("http://8.8.8.8/", "https://.* JEDI_WEBHOOK_PRIVATE=1"),
         ("https:///path", "begin with https"),
         ("https://example.org:99999/", "not a valid address"),
         ("https://[::1/", "not a valid address"),
@@ -432,13 +436,32 @@ def test_an_owner_sets_tests_and_takes_away_a_webhook(study, settings):
     assert study.versions.count() == 0
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1/", "ftp://example.org/", "https://x@8.8.8.8/"])
+@pytest.mark.parametrize(
+    "url", ["https://127.0.0.1/", "http://8.8.8.8/", "ftp://example.org/", "https://x@8.8.8.8/"]
+)
 def test_a_webhook_that_may_not_be_is_refused_on_the_page(study, url):
     reply = browser_of(study.owner).post(page(study, "webhook/"), {"webhook_url": url})
     assert reply.status_code == 200
     assert "errorlist" in reply.content.decode()
     study.refresh_from_db()
     assert study.webhook_url == ""
+
+
+def test_an_http_webhook_of_an_earlier_release_sends_nothing_and_the_page_says_why(study):
+    with running_receiver() as receiver:
+        Study.objects.update(webhook_url=receiver.url)
+        study.refresh_from_db()
+        delivery = webhooks.announce_test(study)
+        webhooks.deliver(delivery, 0)
+    assert receiver.received == []
+    # It goes to the new address if that is set within the day of tries.
+    assert (delivery.state, delivery.tries) == (State.WAITING, 1)
+    assert "https://" in delivery.answer
+    reader = browser_of(share(study, make_researcher("reader")))
+    for browser in (browser_of(study.owner), reader):
+        assert "errornote" in browser.get(page(study)).content.decode()
+    Study.objects.update(webhook_url="https://hooks.example.org/")
+    assert "errornote" not in reader.get(page(study)).content.decode()
 
 
 def test_who_may_only_look_sees_neither_secret_nor_address(study):

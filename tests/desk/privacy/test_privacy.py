@@ -11,6 +11,9 @@ from desk.models import WebhookDelivery
 from desk.privacy import purge
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
+from studies import sessions
+from studies.answers import record_answer
+from studies.errors import SessionOver
 from studies.models import AuditEntry, Dataset, Participant, SessionEvent, Study
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
@@ -123,16 +126,11 @@ def test_a_large_purge_is_cut_into_batches_that_are_each_on_record(study, monkey
 def test_a_worker_whose_session_was_purged_is_told_that_there_is_none(study):
     worker = Worker(study)
     worker.go_to("teaching")
-    stale = worker.participant
+    stale = sessions.find(worker.token)
     run(participant=stale.code)
     assert worker.get().status_code == 404
-    from studies import services
-    from studies.errors import SessionOver
-
     with pytest.raises(SessionOver):
-        services.record_answer(
-            participant=stale, position=stale.position, payload={"label": "wild"}
-        )
+        record_answer(stale, stale.position, {"label": "wild"})
 
 
 # The page of a study

@@ -27,8 +27,7 @@ from desk.quality.measures import (
     streaks,
 )
 from evaluation.models import EvaluationItem
-from studies.keys import digest_of
-from studies.models import Participant, Study
+from studies.models import Participant, Study, digest_of
 from tests.builders import make_dataset, make_study
 from tests.people import study_address, text_of
 from tests.worker import Worker

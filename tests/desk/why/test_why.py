@@ -23,8 +23,7 @@ from desk.why.drawings import (
 )
 from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of, standings
 from studies.models import Participant
-from studies.seeds import generator
-from teaching import pools, services
+from teaching.choice import choose, history_of
 from teaching.engine import TEACHERS, PoolExhausted, Shown, make_teacher
 from teaching.engine.bank import FAMILIES
 from teaching.models import TeachingStep
@@ -51,7 +50,7 @@ def steps_of(participant: Participant) -> list[TeachingStep]:
 
 def at_step(participant: Participant, number: int) -> tuple[TeachingStep, Reason, list[Shown]]:
     steps = steps_of(participant)
-    history = pools.history(steps[: number - 1])
+    history = history_of(steps[: number - 1])
     return steps[number - 1], reason_of(participant, history), history
 
 
@@ -168,7 +167,7 @@ def test_other_teachers_choose_from_the_same_history_by_the_same_seeds():
             learning_rate=reason.teacher.learning_rate,
             cold_start=participant.study_as_joined.cold_start,
         )
-        rng = generator(participant, "teaching", 10)
+        rng = participant.generator("teaching", 10)
         assert other.choice.example == teacher.choose(reason.pool, history, rng).example
     assert participant.arm == "jedi"
     assert database_snapshot() == before
@@ -179,7 +178,7 @@ def test_in_the_cold_start_every_teacher_draws_the_same_image():
     participant = taught_by("imt", answers=3)
     step, _, history = at_step(participant, 3)
     for name in TEACHERS:
-        choice = services.choose(as_taught_by(participant, name), history)
+        choice = choose(as_taught_by(participant, name), history)
         assert choice.example == step.example.pool_index
 
 
