@@ -31,14 +31,14 @@ $(VENV)/.installed-deep: requirements-deep.txt $(VENV)/.made
 
 deep: $(VENV)/.installed $(VENV)/.installed-deep
 
-# Another extra: scikit-learn, which loads 20 Newsgroups for one of the paper's experiments.
+# Another extra: scikit-learn, which loads 20 Newsgroups for research.
 $(VENV)/.installed-research: requirements-research.txt $(VENV)/.made
 	$(BIN)/pip install --quiet --require-hashes -r requirements-research.txt
 	@touch $@
 
 research: $(VENV)/.installed $(VENV)/.installed-research
 
-# Another extra: Dask, which shares sweeps among many machines.
+# Another extra: Dask, which runs research on many machines.
 $(VENV)/.installed-cluster: requirements-cluster.txt $(VENV)/.made
 	$(BIN)/pip install --quiet --require-hashes -r requirements-cluster.txt
 	@touch $@
@@ -93,14 +93,12 @@ engines: $(VENV)/.installed-dev
 	$(BIN)/pytest -n 2 tests/browser --engine firefox || $(SECOND_TRY) tests/browser --engine firefox
 	$(BIN)/pytest -n 2 tests/browser --engine webkit || $(SECOND_TRY) tests/browser --engine webkit
 
+# Without bench.soak, which takes half an hour.
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench.engine
-	$(BIN)/python -m bench.api
-	$(BIN)/python -m bench.features
-	$(BIN)/python -m bench.imports
-	$(BIN)/python -m bench.exports
-	$(BIN)/python -m bench.monitor
-	$(BIN)/python -m bench.intervals
+	$(BIN)/python -m bench.peer --alone
+	$(BIN)/python -m bench.peer
+	$(BIN)/python -m bench.crowd
 
 # Known holes in what a server installs, asked of a service in the OSV format, which knows the Python advisory database.
 # The tool has an environment of its own. It ends with a traceback when the service does not answer: only its last line

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import signal
 import statistics
@@ -23,12 +24,25 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from bench.client import END_OF_HEAD, TRIES, Head, Json, OwnCPU, Refused, check, request_bytes
-from bench.databases import database
-from bench.servers import Server, busy_seconds, prepared_site, serving, stolen_seconds
-from jedi_web.gunicorn_conf import workers
+from bench.servers import (
+    END_OF_HEAD,
+    TRIES,
+    Head,
+    Json,
+    OwnCPU,
+    Refused,
+    Server,
+    busy_seconds,
+    check,
+    database,
+    prepared_site,
+    request_bytes,
+    serving,
+    stolen_seconds,
+)
 
 LEVELS = (100, 250, 500, 750, 1000)
+PROCESSES = int(os.environ.get("WEB_CONCURRENCY", "2"))
 THINKING_SECONDS = (2.0, 5.0)
 # The first image is shown within five seconds and answered within five more.
 SETTLING_SECONDS = 2 * THINKING_SECONDS[1]
@@ -286,7 +300,7 @@ def main() -> None:
         "--together", action="store_true", help="everybody in the teaching, instead of anywhere"
     )
     parser.add_argument(
-        "--processes", type=int, nargs="+", default=[workers], help="of the web server, in turn"
+        "--processes", type=int, nargs="+", default=[PROCESSES], help="of the web server, in turn"
     )
     parser.add_argument("--rounds", type=int, default=1, help="of all numbers of processes")
     options = parser.parse_args()

@@ -24,8 +24,7 @@ from pathlib import Path
 from scipy.stats import theilslopes
 
 from bench.crowd import Record, Worker, grown, hold, percentile
-from bench.databases import database
-from bench.servers import Server, running_server
+from bench.servers import Server, database, running_server
 
 INTERVAL_SECONDS = 10.0
 SAMPLES_PER_MINUTE = 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 
@@ -29,7 +31,11 @@ class EvaluationItem(LabelTask):
     )
 
     CHAINED = (*LabelTask.CHAINED, "item", "instructed_label")
-    NEEDED_BY_EVERY_STEP = (*LabelTask.NEEDED_BY_EVERY_STEP, "item", "instructed_label")
+    NUMBER = "item"
+    STEP_COLUMNS = (*LabelTask.STEP_COLUMNS, "item", "instructed_label")
+
+    # The items after this one, as far as they have been read (evaluation/stage.py).
+    following: Any = ()
 
     objects = EvaluationItemQuerySet.as_manager()
 
@@ -56,8 +62,8 @@ class EvaluationItem(LabelTask):
         is_open = self.instructed_label is None or self.answer is None
         return None if is_open else self.answer == self.instructed_label
 
-    def take_answer(self, label: int, response_ms: float | None) -> None:
-        """An attention check is passed or failed. It is never right or wrong, so that no accuracy can count it."""
-        super().take_answer(label, response_ms)
+    def set_answer(self, answer: dict[str, Any]) -> None:
+        """An attention check is passed or failed, never correct or incorrect, so that no accuracy can count it."""
+        super().set_answer(answer)
         if self.is_check:
             self.is_correct = None

@@ -1,32 +1,29 @@
 """Module 3: images without feedback, and what came of the teaching."""
 
-from contextlib import suppress
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Count
 from django.utils import timezone
 
-from studies import rows, sessions
-from studies.image_sides import SMALLEST
-from studies.labels import LabelStage, describe_image, find_picture, image_address
+from studies import database
+from studies.images import SMALLEST
 from studies.models import Dataset, Example, Participant, Study
-from studies.seeds import generator
-from studies.stages import Current, Json, Picture, Recorded, SimulatedPerson, Taken, Told
-from studies.summary import TYPICAL_ACCURACY, counted, evaluation_seconds
+from studies.stages import Json, LabelStage, Picture, describe_image, example_url, find_picture
+from studies.summary import evaluation_seconds
 from teaching.models import TeachingStep
-from teaching.stage import feedback
+from teaching.stage import TeachingStage, save_feedback_ms
 
 from . import metrics
 from .models import EvaluationItem
 
-Items = list[EvaluationItem]
-
 
 class Drawn(NamedTuple):
-    """An image of a worker's test, by its number, and in an attention check the class that is asked for."""
+    """An image of a participant's test, by its id, and in an attention check the class that is asked for."""
 
     example: int
     instructed_label: int | None = None
@@ -36,113 +33,111 @@ class EvaluationStage(LabelStage):
     name = Participant.Stage.EVALUATION
     title = "Test"
     label = Participant.Stage.EVALUATION.label
-    tasks = EvaluationItem
-    columns = (
-        "evaluation_started_at", "unique_examples", "first_seen_accuracy", "evaluation_accuracy",
-        "evaluation_macro_recall", "evaluation_kappa", "teaching_gain",
-    )  # fmt: skip
+    task_model = EvaluationItem
     began_column = "evaluation_started_at"
     preview = "The first evaluation image."
     script = "js/worker/evaluation.js"
 
-    def problems_of(self, study: Study) -> dict[str, str]:
+    def get_task(self, participant: Participant, position: int) -> EvaluationItem:
+        """An item with the two that follow it: the next task, and the image that its page loads ahead."""
+        tasks: list[EvaluationItem] = self.get_tasks(participant, position, position + 2)
+        item, *following = tasks
+        if item.position != position:
+            raise EvaluationItem.DoesNotExist
+        item.following = following
+        return item
+
+    def next_task(self, participant: Participant, answered: EvaluationItem) -> Any:
+        if not answered.following:
+            return None
+        item, *following = answered.following
+        item.following = following
+        return item
+
+    def results(self, participant: Participant, answered: EvaluationItem) -> Json:
+        """The accuracies, what follows from them, and the teaching gain."""
+        steps = list(
+            TeachingStep.objects.of(participant).values_list(
+                "example_id", "is_correct", "is_first_showing"
+            )
+        )
+        first_seen = [bool(is_correct) for _, is_correct, is_first in steps if is_first]
+        items = EvaluationItem.objects.of(participant).counted().exclude(pk=answered.pk)
+        answers = list(items.values_list("example__label", "answer"))
+        if not answered.is_check:
+            answers.append((answered.example.label, answered.answer))
+        given = [(label, answer) for label, answer in answers if answer is not None]
+        classes = len(participant.study_as_joined.dataset.class_names)
+        accuracy = metrics.accuracy([answer == label for label, answer in given])
+        first_seen_accuracy = metrics.accuracy(first_seen)
+        return {
+            "unique_examples": len({example for example, *_ in steps}),
+            "first_seen_accuracy": first_seen_accuracy,
+            "evaluation_accuracy": accuracy,
+            "evaluation_macro_recall": metrics.macro_recall(metrics.confusion(given, classes)),
+            "evaluation_kappa": metrics.kappa(accuracy, classes),
+            "teaching_gain": metrics.teaching_gain(accuracy, first_seen_accuracy),
+        }
+
+    def save_answer(self, participant: Participant, task: EvaluationItem, answer: Json) -> None:
+        super().save_answer(participant, task, answer)
+        if task.item == 1:
+            save_feedback_ms(participant, task.position - 1, answer)
+
+    def begin(self, participant: Participant) -> Json:
+        drawn = with_checks(participant, draw_images(participant))
+        numbers = zip(count(participant.position), count(1), drawn, strict=False)
+        EvaluationItem.objects.bulk_create(
+            EvaluationItem(
+                participant_id=participant.pk,
+                position=position,
+                item=item,
+                example_id=image.example,
+                instructed_label=image.instructed_label,
+            )
+            for position, item, image in numbers
+        )
+        return {"evaluation_started_at": timezone.now()}
+
+    def describe(
+        self, participant: Participant, task: EvaluationItem, feedback: Json | None
+    ) -> Json:
+        """The image without its label, and the URL of the next image, which the page loads ahead."""
+        label, names = task.instructed_label, participant.study_as_joined.dataset.class_names
+        if task.item == 1:
+            feedback = feedback or last_teaching_feedback(participant, task.position - 1)
+        return {
+            "item": task.item,
+            "items": length(participant.study_as_joined),
+            "image": describe_image(participant, task.example),
+            "instruction": None if label is None else names[label],
+            "prefetch": [example_url(participant, item.example) for item in task.following[:1]],
+            "last_feedback": feedback if task.item == 1 else None,
+        }
+
+    def check_settings(self, study: Study) -> dict[str, str]:
         return size_problems(study) or check_problems(study)
 
-    def begin(self, participant: Participant) -> None:
-        participant.evaluation_started_at = timezone.now()
-        drawn = with_checks(participant, draw_images(participant))
-        names = ("position", "item", "example", "instructed_label")
-        items = zip(count(participant.position), count(1), *zip(*drawn, strict=True), strict=False)
-        rows.insert_alike(EvaluationItem(participant=participant), names, items)
+    def lengths(self, study: Study) -> Collection[int]:
+        return (length(study),)
 
-    def total(self, participant: Participant) -> int:
-        return length(participant.study_as_joined)
-
-    def expected_seconds(self, participant: Participant) -> float:
-        return evaluation_seconds(self.total(participant))
-
-    def in_numbers(self, study: Study) -> str:
-        return counted(length(study), "picture")
-
-    def current(self, participant: Participant) -> Current:
-        here = participant.position
-        this, *after = sessions.tasks(EvaluationItem, participant, here, here + 1)
-        return self.describe(participant, this, after)
-
-    def describe(self, participant: Participant, this: EvaluationItem, after: Items) -> Current:
-        """An item as the browser may see it, and the address of the next one's image."""
-        task = {
-            "kind": "evaluation",
-            "position": this.position,
-            "item": this.item,
-            "items": self.total(participant),
-            "image": describe_image(participant, this.example),
-            "instruction": instruction(participant, this),
-            "prefetch": [image_address(participant, item.example) for item in after[:1]],
-            "last_feedback": feedback_before(participant, this) if this.item == 1 else None,
-        }
-        return Current(task, done=this.item - 1)
-
-    def plan(self, participant: Participant, answer: Json) -> Items:
-        """The item that is answered, and the two that follow it."""
-        here = participant.position
-        this, *after = sessions.tasks(EvaluationItem, participant, here, here + 2)
-        this.take_answer(answer["label"], answer["response_ms"])
-        return [this, *after]
-
-    def answered(self, plan: Items) -> EvaluationItem:
-        return plan[0]
-
-    def record(self, participant: Participant, answer: Json, plan: Items) -> Taken:
-        this, *after = plan
-        rows.save(this, EvaluationItem.ANSWER_FIELDS)
-        if this.item == 1:
-            looked_ms = answer.get("feedback_ms")
-            TeachingStep.objects.note_look(participant, this.position - 1, looked_ms)
-        return Taken(is_last=not after)
-
-    def tell(self, participant: Participant, plan: Items) -> Told:
-        _, *after = plan
-        return Told(current=self.describe(participant, after[0], after[1:]) if after else None)
-
-    def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        this = EvaluationItem.objects.of(participant).answered(position)
-        return Recorded({"label": this.answer}, feedback=None) if this else None
-
-    def finish(self, participant: Participant) -> None:
-        """Leaves the accuracies, what follows from them, and the teaching gain on the participant's row."""
-        fields = ("example_id", "is_correct", "is_first_showing")
-        steps = list(TeachingStep.objects.of(participant).values_list(*fields))
-        first_seen = [bool(is_right) for _, is_right, is_first in steps if is_first]
-        rows = (
-            EvaluationItem.objects.of(participant).counted().values_list("example__label", "answer")
-        )
-        answers = [(true, said) for true, said in rows if said is not None]
-        classes = len(participant.study_as_joined.dataset.class_names)
-        participant.unique_examples = len({example for example, *_ in steps})
-        participant.first_seen_accuracy = metrics.accuracy(first_seen)
-        participant.evaluation_accuracy = metrics.accuracy([said == true for true, said in answers])
-        participant.evaluation_macro_recall = metrics.macro_recall(
-            metrics.confusion(answers, classes)
-        )
-        participant.evaluation_kappa = metrics.kappa(participant.evaluation_accuracy, classes)
-        participant.teaching_gain = metrics.teaching_gain(
-            participant.evaluation_accuracy, participant.first_seen_accuracy
-        )
-
-    def skip(self, participant: Participant) -> None:
-        participant.evaluation_started_at = timezone.now()
-        participant.evaluation_accuracy = TYPICAL_ACCURACY
+    def seconds(self, study: Study, units: float) -> float:
+        return evaluation_seconds(units)
 
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
-        """Images up to the next one, which the page fetches ahead; the rest stay unseen."""
-        within_reach = sessions.image_keys(EvaluationItem, participant, participant.position + 1)
-        return find_picture(participant, within_reach, key, side)
+        """Images up to the next one, which the page loads ahead; the rest stay unseen."""
+        shown = database.image_keys(EvaluationItem, participant.pk, participant.position + 1)
+        return find_picture(participant, shown, key, side)
 
-    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
-        """Whoever is told what to answer does as told."""
-        answer = super().simulated_answer(task, person)
-        return answer | ({"label": task["instruction"]} if task["instruction"] else {})
+
+def last_teaching_feedback(participant: Participant, position: int) -> Json | None:
+    """The feedback to the last teaching step, for a page that was reloaded while it showed it."""
+    teaching = TeachingStage()
+    try:
+        return teaching.feedback(participant, teaching.get_task(participant, position))
+    except ObjectDoesNotExist:
+        # A preview may begin with the evaluation.
+        return None
 
 
 def length(study: Study) -> int:
@@ -185,26 +180,10 @@ def check_problems(study: Study) -> dict[str, str]:
     }
 
 
-def instruction(participant: Participant, item: EvaluationItem) -> str | None:
-    """The class that an attention check asks for, by its name."""
-    label = item.instructed_label
-    return None if label is None else participant.study_as_joined.dataset.class_name(label)
-
-
-def feedback_before(participant: Participant, item: EvaluationItem) -> Json | None:
-    """That of the last teaching step, for a page that was reloaded while it showed."""
-    last = item.position - 1
-    # A preview may begin here.
-    with suppress(TeachingStep.DoesNotExist):
-        [step] = sessions.tasks(TeachingStep, participant, last, last)
-        return feedback(participant, step)
-    return None
-
-
 def draw_images(participant: Participant) -> list[int]:
     """The evaluation images of one worker: equally many of each class, in a different order for each."""
     study = participant.study_as_joined
-    rng = generator(participant, "evaluation", 0)
+    rng = participant.generator("evaluation", 0)
     by_class = images_by_class(study.dataset.pk, study.dataset.key)
     each = study.evaluation_size // len(by_class)
     drawn = [rng.choice(images, size=each, replace=False) for images in by_class]
@@ -230,7 +209,7 @@ def with_checks(participant: Participant, drawn: list[int]) -> list[Drawn]:
     checks = participant.study_as_joined.attention_checks
     if not checks:
         return items
-    rng = generator(participant, "attention", 0)
+    rng = participant.generator("attention", 0)
     places = sorted(rng.choice(np.arange(1, len(drawn) + checks), size=checks, replace=False))
     for place, check in zip(places, draw_checks(participant, drawn, rng), strict=True):
         items.insert(place, check)

@@ -1,4 +1,4 @@
-"""gunicorn's configuration: two processes, one BLAS thread each."""
+"""gunicorn's configuration: threaded workers, one BLAS thread each."""
 
 import errno
 import os
@@ -12,8 +12,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 from jedi_web import environment
 from jedi_web.data_folder import DataFolderUnusable, hold
-from jedi_web.descriptors import allowed_connections
-from jedi_web.metrics import processes
 from jobs import supervision
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -26,20 +24,18 @@ try:
 except ImproperlyConfigured as error:
     # The sentence alone: it says what to do, and a traceback would hide it.
     sys.exit(str(error))
-worker_class = "jedi_web.polling.PollingWorker"
-worker_connections = allowed_connections()
+worker_class = "gthread"
+# Below the usual limit of 1,024 open files in a process.
+worker_connections = 900
 # A heartbeat file on a disk can block a worker; memory cannot.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - gunicorn makes its own file
 control_socket_disable = True
-# A worker looks at an image for some seconds: the connection stays open for the next one.
+# A participant looks at an image for some seconds: keep the connection open for the next one.
 keepalive = 15
-# A process that has not moved on for so many seconds is stuck and replaced. A request waits up to 20 for SQLite's only
-# place for a writer.
+# Restart a worker process that is stuck. A request may wait 20 seconds for SQLite's write lock.
 timeout = 60
-# The application is loaded once and shared by the processes, which saves memory and time at the start.
+# Load the application once, before the fork: the processes share its memory.
 preload_app = True
-
-processes.make_folder(worker_tmp_dir)
 
 _background: list[supervision.SupervisedWorker] = []
 _held: list[IO[str]] = []
@@ -94,22 +90,6 @@ def when_ready(server: Any) -> None:
         _background.append(supervision.SupervisedWorker())
 
 
-def pre_fork(server: Any, worker: Any) -> None:
-    worker.number = processes.take_number({one.number for one in server.WORKERS.values()})
-
-
-def post_worker_init(worker: Any) -> None:
-    # Here, because the settings can be read only now.
-    from jedi_web.journal import journal
-    from jedi_web.polling import PollingWorker
-    from jedi_web.preload import load_beside
-
-    if isinstance(worker, PollingWorker):
-        worker.wait_for(journal())
-    load_beside()
-
-
 def on_exit(server: Any) -> None:
     for worker in _background:
         worker.terminate()
-    processes.remove_folder()

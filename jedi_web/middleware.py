@@ -1,75 +1,57 @@
-"""A header for every page, and what only pages of researchers need: a worker's requests pass that by.
+"""Middleware of the whole site: response headers, and a log line for slow requests."""
 
-Sessions, sign-in and messages belong to people with an account.
-"""
-
+import logging
+import time
 from collections.abc import Callable
-from typing import Any
 
-from csp.constants import HEADER
-from csp.middleware import CSPMiddleware
-from django.contrib.auth.middleware import AuthenticationMiddleware
-from django.contrib.messages.middleware import MessageMiddleware
-from django.contrib.sessions.middleware import SessionMiddleware
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 
-from .addresses import is_of_a_worker
+logger = logging.getLogger(__name__)
 
-NO_PAGES = ("application/json", "image/jpeg")
-NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'"
-
-
-# No page needs any of these, so no script that might get into one has them either.
-UNUSED = (
+# Browser features that no page uses, so that no injected script can use them either.
+UNUSED_FEATURES = (
     "accelerometer", "camera", "display-capture", "geolocation", "gyroscope", "magnetometer", "microphone", "midi",
     "payment", "usb",
 )  # fmt: skip
-POLICY = ", ".join(f"{feature}=()" for feature in UNUSED)
+PERMISSIONS_POLICY = ", ".join(f"{feature}=()" for feature in UNUSED_FEATURES)
 
 
-class PermissionsPolicy:
-    """Tells the browser which of its powers our pages never use."""
-
+class PermissionsPolicyMiddleware:
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
-        response["Permissions-Policy"] = POLICY
+        response["Permissions-Policy"] = PERMISSIONS_POLICY
         return response
 
 
-class ContentPolicy(CSPMiddleware):
-    """The library's for pages. Of data and photographs nothing ever runs, whatever they are."""
+class SlowRequestMiddleware:
+    """Logs requests slower than JEDI_SLOW_MS. Streaming a response is not part of the time."""
 
-    def process_response(
-        self, request: HttpRequest, response: HttpResponseBase
-    ) -> HttpResponseBase:
-        if response.headers.get("Content-Type") not in NO_PAGES:
-            return super().process_response(request, response)
-        response.headers[HEADER] = NOTHING_RUNS
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        self.slow_ms = settings.JEDI_SLOW_MS
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        started = time.perf_counter()
+        response = self.get_response(request)
+        elapsed_ms = 1000 * (time.perf_counter() - started)
+        if elapsed_ms >= self.slow_ms:
+            fields = {
+                "method": request.method,
+                "route": route_of(request),
+                "status": response.status_code,
+                "ms": round(elapsed_ms, 1),
+            }
+            message = "slow: {method} {route} took {ms} ms and got {status}".format_map(fields)
+            logger.warning(message, extra={"fields": fields})
         return response
 
 
-class PastWorkers:
-    """Leaves requests of workers to the next middleware."""
-
-    get_response: Any
-
-    def __call__(self, request: HttpRequest) -> Any:
-        if is_of_a_worker(request.path_info):
-            return self.get_response(request)
-        return super().__call__(request)  # type: ignore[misc]
-
-
-class Sessions(PastWorkers, SessionMiddleware):
-    pass
-
-
-class Authentication(PastWorkers, AuthenticationMiddleware):
-    pass
-
-
-class Messages(PastWorkers, MessageMiddleware):
-    pass
+def route_of(request: HttpRequest) -> str:
+    """The URL pattern, which contains no token, code or name."""
+    if request.resolver_match:
+        return request.resolver_match.route
+    return "static" if request.path_info.startswith(settings.STATIC_URL) else "unknown"

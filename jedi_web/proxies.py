@@ -1,24 +1,28 @@
-"""Who a request comes from, when our own proxies stand before the server."""
+"""Which client a request comes from, behind our own proxies."""
 
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address that the outermost of our proxies saw; what stands before it, the visitor may have invented."""
+    """The address that the outermost of our proxies saw; a client can forge the entries before it.
+
+    Of an IPv6 address only the /64 network: a client can use any address in it.
+    """
     direct = str(request.META.get("REMOTE_ADDR", ""))
     forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", "")).split(",")
-    if not 0 < settings.JEDI_PROXIES <= len(forwarded):
-        return direct
-    address = forwarded[-settings.JEDI_PROXIES].strip()
-    return address if _is_address(address) else direct
+    if 0 < settings.JEDI_PROXIES <= len(forwarded):
+        return _network(forwarded[-settings.JEDI_PROXIES].strip()) or _network(direct)
+    return _network(direct)
 
 
-def _is_address(text: str) -> bool:
+def _network(text: str) -> str:
     try:
-        ip_address(text)
+        address = ip_address(text.partition("%")[0])
     except ValueError:
-        return False
-    return True
+        return ""
+    if isinstance(address, IPv6Address) and not address.ipv4_mapped:
+        return str(ip_network((address, 64), strict=False).network_address)
+    return str(address)

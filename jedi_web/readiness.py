@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from jedi_web.caches import SharedCache
 from jedi_web.data_folder import DataFolderNotWritable, refuse_if_not_writable
 from jobs import heartbeat
-from studies.image_files import damaged_images
+from studies.images import count_damaged_images
 from studies.models import Dataset, Study
 from studies.outages import UNPREPARED, is_unprepared
 from teaching.pool_files import damage_of
@@ -57,7 +57,7 @@ def has_whole_images(dataset: Dataset) -> bool:
     now = time.monotonic()
     if now < _looked_at.get(dataset.key, -TRUSTED_SECONDS) + TRUSTED_SECONDS:
         return True
-    is_whole = not damaged_images(dataset)
+    is_whole = not count_damaged_images(dataset)
     if is_whole:
         _looked_at[dataset.key] = now
     return is_whole

@@ -24,7 +24,7 @@ environment.web_processes()
 # Where the server in front finds the folder of the data sets, if it is to send the images.
 JEDI_ACCEL_LOCATION = environment.location("JEDI_ACCEL_LOCATION")
 
-# Whether a study's webhook may lead into the server's own network.
+# Whether a study's webhook may lead into the server's own network, and use plain http.
 JEDI_WEBHOOK_PRIVATE = environment.flag("JEDI_WEBHOOK_PRIVATE")
 
 # The stages of a session, in order. The apps do not import each other: they meet here.
@@ -65,21 +65,20 @@ INSTALLED_APPS = [
     "desk",
     "datasets",
     "rehearsal",
-    "reproduction",
 ]
 
 MIDDLEWARE = [
     "studies.request_ids.RequestIdMiddleware",
-    "jedi_web.watch.Watch",
+    "jedi_web.middleware.SlowRequestMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "jedi_web.middleware.ContentPolicy",
-    "jedi_web.middleware.PermissionsPolicy",
-    "jedi_web.middleware.Sessions",
+    "csp.middleware.CSPMiddleware",
+    "jedi_web.middleware.PermissionsPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "jedi_web.middleware.Authentication",
-    "jedi_web.middleware.Messages",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
@@ -109,19 +108,22 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Long work runs in `manage.py work`, which takes it from the database.
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
 
-# Sign-in: five wrong passwords for a name from one address close that door for a quarter of an hour.
+# Sign-in: five wrong passwords for a user name from one address, or ADDRESS_FAILURE_LIMIT from one address, lock it
+# for 15 minutes. Attempts during a lockout do not prolong it.
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
+AXES_HANDLER = "jedi_web.sign_in.SignInHandler"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
-# Participants leave no trace here; only attempts to sign in to the admin are counted.
+# Only failed sign-ins are recorded. Participants never sign in.
 AXES_DISABLE_ACCESS_LOG = True
 AXES_CLIENT_IP_CALLABLE = "jedi_web.proxies.client_address"
 AUTH_PASSWORD_VALIDATORS = [
@@ -160,8 +162,7 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["studies.api.parsers.SmallJSONParser"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "studies.api.negotiation.AsItIs",
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {
         "join": environment.rate("JEDI_JOIN_RATE", "240/min"),
@@ -179,7 +180,6 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PUBLIC": True,
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -202,8 +202,8 @@ CSRF_COOKIE_HTTPONLY = True
 
 if environment.flag("JEDI_HTTPS"):
     SECURE_SSL_REDIRECT = True
-    # The health check of the container asks over plain HTTP on loopback, and so may Prometheus.
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+    # The health check of the container asks over plain HTTP on loopback.
+    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
     SECURE_HSTS_SECONDS = environment.number("JEDI_HSTS_SECONDS", 31_536_000)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
     SECURE_HSTS_PRELOAD = True
@@ -212,10 +212,8 @@ if environment.flag("JEDI_HTTPS"):
     if JEDI_PROXIES:
         SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# A request that takes this long is told to the log.
+# Requests slower than this are logged.
 JEDI_SLOW_MS = environment.number("JEDI_SLOW_MS", 500)
-# Who shows it may read /metrics. Without one there are no metrics.
-JEDI_METRICS_TOKEN = environment.token("JEDI_METRICS_TOKEN")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from importlib import import_module
 
 # Before NumPy is imported: BLAS threads of several web processes would fight over the cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -13,6 +14,8 @@ from django.core.wsgi import get_wsgi_application
 
 try:
     application = get_wsgi_application()
+    # Load the engine before the fork, not while the first participant waits.
+    import_module("studies.stages").flow()
 except ImproperlyConfigured as error:
     # The sentence alone: it says what to do, and a traceback would hide it.
     sys.exit(str(error))

@@ -2,21 +2,19 @@
 
 from typing import Any
 
-from django.http import HttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from studies import sessions
 from studies.api import examples
 from studies.api.views import (
     AnswerReply,
+    JsonView,
     PositionRequest,
     StateReply,
     error_responses,
-    state_reply,
 )
 from studies.stages import Measured, Milliseconds
 
@@ -27,20 +25,20 @@ from .displays import Pointer, Report
 MOST = 1_000_000
 
 
-class Exposures(APIView):
+class Exposures(JsonView):
     @extend_schema(
         operation_id="begin_exposure",
         request=PositionRequest,
         responses={200: StateReply, **error_responses(400, 404, 409, 410, 413, 415)},
         examples=examples.EXPOSURE,
     )
-    def post(self, request: Request, token: str) -> HttpResponse:
+    def post(self, request: Request, token: str) -> Response:
         """Start the timed display of the current memory round; the order is in this reply only."""
         participant = sessions.find(token)
         form = PositionRequest(data=request.data)
         form.is_valid(raise_exception=True)
         position = form.validated_data["position"]
-        return state_reply(services.begin_exposure(participant=participant, position=position))
+        return Response(services.begin_exposure(participant=participant, position=position))
 
 
 class DisplayRequest(PositionRequest):
@@ -64,7 +62,7 @@ class DisplayRequest(PositionRequest):
     pointer = serializers.ChoiceField(required=False, choices=Pointer.choices)
 
 
-class Displays(APIView):
+class Displays(JsonView):
     @extend_schema(
         operation_id="end_exposure",
         request=DisplayRequest,

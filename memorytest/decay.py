@@ -59,16 +59,20 @@ def decay_sentence(study: Study) -> str:
 
 def measure(
     participant: Participant, lengths: list[int], others: PeopleByLengths | None = None
-) -> None:
-    """Leaves what the memory test found with the participant, for good."""
+) -> dict[str, Any]:
+    """What the memory test found, as the participant's columns."""
     study = participant.study_as_joined
     if others is None:
         is_shrunken = study.beta_mapping == BetaMapping.SHRUNKEN
         others = people_before(participant) if is_shrunken else {}
     decay = decay_of(study, lengths, others)
-    participant.memory_lengths, participant.memory_span = lengths, memory_span(lengths)
-    participant.beta, participant.beta_mapping = decay.beta, decay.mapping
-    participant.beta_inputs = decay.inputs
+    return {
+        "memory_lengths": lengths,
+        "memory_span": memory_span(lengths),
+        "beta": decay.beta,
+        "beta_mapping": decay.mapping,
+        "beta_inputs": decay.inputs,
+    }
 
 
 def people_before(participant: Participant) -> PeopleByLengths:

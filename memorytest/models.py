@@ -1,5 +1,7 @@
 """The rounds of the memory test."""
 
+from typing import Any
+
 from django.db import models
 from django.utils import timezone
 
@@ -125,15 +127,29 @@ class MemoryRound(Task):
         self.disturbance = report.disturbance(self.exposure_ms)
         self.is_replaced = bool(self.disturbance) and self.repeats is None
 
-    def take_answer(
-        self, order: list[str], shown_ms: float | None, response_ms: float | None
-    ) -> None:
-        """The time of the display is the report's, if there was one."""
-        self.restored = order
-        self.is_correct = order == self.pictures
+    def set_answer(self, answer: dict[str, Any]) -> None:
+        """The report on the display, if there was one, has said how long the pictures were shown."""
+        super().set_answer(answer)
+        self.restored = answer["order"]
+        self.is_correct = self.restored == self.pictures
         if self.reported_at is None:
-            self.shown_ms = shown_ms
-        self.mark_answered(response_ms)
+            self.shown_ms = answer.get("shown_ms")
+
+    def has_answer(self, answer: dict[str, Any]) -> bool:
+        return bool(self.restored == answer["order"])
+
+    @property
+    def units_done(self) -> int:
+        return max(self.trial - 1, 0)
+
+    @property
+    def part_done(self) -> float:
+        """How far the trial is, as if it went on to its longest round."""
+        study = self.participant.study_as_joined
+        if self.is_practice or not study.shows_round_progress:
+            return 0.0
+        rounds = study.memory_max_length - study.memory_min_length + 1
+        return float((self.length - study.memory_min_length) / rounds)
 
     def begin_exposure(self) -> None:
         self.exposed_at = self.exposed_at or timezone.now()

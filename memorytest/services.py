@@ -1,45 +1,48 @@
-"""The verbs of the memory test beside answering: a display begins, and a display has ended."""
+"""The verbs of the memory test besides answering: starting a display, and reporting how it went."""
 
+from django.db import transaction
 from django.utils import timezone
 
-from studies import rows, turns
 from studies.errors import AlreadyShown, NotCurrent, SessionOver
 from studies.models import Participant
-from studies.services import lock, session_state
+from studies.sessions import session_state
 from studies.stages import Json
 
 from .displays import Report
 from .models import MemoryRound
-from .rounds import current_of, round_at
+from .stage import new_round
 
 
 def begin_exposure(*, participant: Participant, position: int) -> Json:
-    """Starts the timed display of the current round: the state, with the true order in this reply only."""
+    """Start the timed display of the current round. Only this reply contains the true order."""
     refuse_if_over(participant)
-    with turns.writing():
-        this = current_round(participant, position)
+    with transaction.atomic():
+        this = lock_current_round(participant, position)
         if this.reported_at:
             raise AlreadyShown
         this.begin_exposure()
-        rows.save(this, ("exposed_at", "exposures"))
-    state = session_state(participant, current_of(participant, this))
+        this.save(update_fields=("exposed_at", "exposures"))
+    state = session_state(participant, this)
     state["task"]["order"] = this.pictures
     return state
 
 
 def end_exposure(*, participant: Participant, position: int, report: Report) -> Json:
-    """Keeps how the display of a round went, once. A disturbed round is played again with other pictures, once."""
+    """Store how the display of a round went, once. A disturbed round is played again with other pictures, once."""
     refuse_if_over(participant)
-    with turns.writing():
-        this = reported_round(participant, position)
+    with transaction.atomic():
+        # The first report stands; a page that lost the reply to it sends it again.
+        this = MemoryRound.objects.filter(
+            participant=participant.pk, position=position, reported_at__isnull=False
+        ).first()
         if this is None:
-            this = current_round(participant, position)
+            this = lock_current_round(participant, position)
             if this.exposed_at is None:
                 raise NotCurrent
             this.take_report(report)
-            rows.save(this, MemoryRound.REPORT_FIELDS)
+            this.save(update_fields=MemoryRound.REPORT_FIELDS)
             if this.is_replaced:
-                replace(participant, this)
+                replace_round(participant, this)
     return {"feedback": this.disturbed_feedback()} | session_state(participant)
 
 
@@ -48,35 +51,29 @@ def refuse_if_over(participant: Participant) -> None:
         raise SessionOver
 
 
-def current_round(participant: Participant, position: int) -> MemoryRound:
-    """The round at the participant's position, held until the transaction ends."""
-    if not lock(participant) or participant.position != position:
+def lock_current_round(participant: Participant, position: int) -> MemoryRound:
+    """The round at the participant's position. The update locks the participant's row until the transaction ends."""
+    unmoved = Participant.objects.filter(
+        pk=participant.pk, stage=participant.stage, position=participant.position
+    )
+    if not unmoved.update(last_seen_at=timezone.now()) or participant.position != position:
         raise NotCurrent
-    try:
-        this = round_at(participant, position)
-    except MemoryRound.DoesNotExist:
-        raise NotCurrent from None
-    if this.answered_at:
+    this = MemoryRound.objects.filter(
+        participant=participant.pk, position=position, answered_at=None
+    ).first()
+    if this is None:
         raise NotCurrent
+    this.participant = participant
     return this
 
 
-def reported_round(participant: Participant, position: int) -> MemoryRound | None:
-    """The first report stands; a page that lost the reply to it sends it again."""
-    return MemoryRound.objects.filter(
-        participant=participant, position=position, reported_at__isnull=False
-    ).first()
-
-
-def replace(participant: Participant, this: MemoryRound) -> None:
-    """Writes the same round with other pictures behind the disturbed one."""
-    # Here, because drawing pictures takes NumPy, and a server starts without it.
-    from .stage import new_round
-
+def replace_round(participant: Participant, this: MemoryRound) -> None:
+    """Insert the same round with other pictures after the disturbed one."""
     participant.position += 1
-    participant.last_seen_at = timezone.now()
     again = new_round(
         participant, participant.position, this.trial, this.length, repeats=this.position
     )
-    rows.insert(again)
-    rows.save(participant, ("position", "last_seen_at"))
+    again.save(force_insert=True)
+    Participant.objects.filter(pk=participant.pk).update(
+        position=participant.position, last_seen_at=timezone.now()
+    )

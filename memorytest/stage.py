@@ -1,50 +1,32 @@
 """Module 1: three trials of restoring the order of pictures, and the β that follows from them."""
 
-import json
+from collections.abc import Collection
 from itertools import chain
-from typing import NamedTuple
+from typing import Any
 
-from django.db import connection
 from django.db.models import Max
 from django.db.models.functions import Greatest
-from django.utils import timezone
 from rest_framework import serializers
 
-from studies import rows, summary
+from studies import summary
+from studies.database import Conflict
 from studies.errors import InvalidAnswer, NotShown
-from studies.image_sides import SMALLEST
+from studies.images import SMALLEST
 from studies.models import BetaMapping, Participant, Study
-from studies.seeds import generator
-from studies.stages import (
-    RESPONSE_MS,
-    Current,
-    Json,
-    Milliseconds,
-    Picture,
-    Recorded,
-    SimulatedPerson,
-    Stage,
-    Taken,
-    TaskChanged,
-    Told,
-)
+from studies.stages import AnswerSerializer, Json, Milliseconds, Picture, Stage, image_url
 
 from . import pictograms, scoring
 from .decay import measure
 from .models import PRACTICE, MemoryRound
-from .rounds import current_of, round_at
-
-# Written down, because a round is drawn while a worker waits, and to build a query takes longer than to run it.
-PICTURES = """
-SELECT pictures FROM memorytest_memoryround WHERE participant_id = %s AND trial = %s ORDER BY position
-"""
 
 
-class Plan(NamedTuple):
-    """The answered round, and the one that follows it, not yet written; none after the last."""
-
-    answered: MemoryRound
-    following: MemoryRound | None
+class MemoryAnswer(AnswerSerializer):
+    order = serializers.ListField(
+        child=serializers.CharField(max_length=60), max_length=20, help_text="memory: image ids"
+    )
+    shown_ms = Milliseconds(
+        required=False, help_text="memory: how long the images were really shown"
+    )
 
 
 class MemoryStage(Stage):
@@ -53,113 +35,103 @@ class MemoryStage(Stage):
     label = Participant.Stage.MEMORY.label
     unit = "trial"
     units_done = Greatest(Max("trial") - 1, 0)
-    tasks = MemoryRound
-    answer_fields = {
-        "order": serializers.ListField(
-            child=serializers.CharField(max_length=60), max_length=20, help_text="memory: image ids"
-        ),
-        "response_ms": RESPONSE_MS,
-        "shown_ms": Milliseconds(
-            required=False, help_text="memory: how long the images were really shown"
-        ),
-    }
-    columns = ("memory_lengths", "memory_span", "beta", "beta_mapping", "beta_inputs")
+    task_model = MemoryRound
+    answer = MemoryAnswer
     preview = "The device check, the introduction and the first round."
     script = "js/worker/memory.js"
 
-    def problems_of(self, study: Study) -> dict[str, str]:
-        return decay_problems(study) | length_problems(study)
-
-    def begin(self, participant: Participant) -> None:
-        study = participant.study_as_joined
-        trial = PRACTICE if study.memory_practice else 1
-        rows.insert(new_round(participant, participant.position, trial, study.memory_min_length))
-
-    def total(self, participant: Participant) -> int:
-        return participant.study_as_joined.memory_trials
-
-    def current(self, participant: Participant) -> Current:
-        return current_of(participant, round_at(participant, participant.position))
-
-    def expected_seconds(self, participant: Participant) -> float:
-        return summary.memory_seconds(participant.study_as_joined)
-
-    def plan(self, participant: Participant, answer: Json) -> Plan:
-        """Takes the answer and draws the pictures that come next, all before the transaction."""
-        this = round_at(participant, participant.position)
-        if this.exposed_at is None:
+    def validate(self, participant: Participant, task: MemoryRound, payload: Any) -> Json:
+        answer = super().validate(participant, task, payload)
+        if task.exposed_at is None:
             raise NotShown
-        if sorted(answer["order"]) != sorted(this.pictures):
+        if not task.is_answered and sorted(answer["order"]) != sorted(task.pictures):
             problem = "Name each of this round's images exactly once."
             raise InvalidAnswer(fields={"order": [problem]})
-        this.take_answer(answer["order"], answer["shown_ms"], answer["response_ms"])
-        coming = next_round(this)
-        if coming is None:
-            return Plan(this, None)
-        return Plan(this, new_round(participant, participant.position + 1, *coming))
+        return answer
 
-    def answered(self, plan: Plan) -> MemoryRound:
-        return plan.answered
+    def next_task(self, participant: Participant, answered: MemoryRound) -> MemoryRound | None:
+        study, position = participant.study_as_joined, answered.position + 1
+        if answered.is_practice:
+            return new_round(participant, position, 1, study.memory_min_length)
+        if not answered.ends_trial(study.memory_max_length):
+            return new_round(participant, position, answered.trial, answered.length + 1)
+        if answered.trial < study.memory_trials:
+            return new_round(participant, position, answered.trial + 1, study.memory_min_length)
+        return None
 
-    def record(self, participant: Participant, answer: Json, plan: Plan) -> Taken:
-        if plan.answered.reported_at is None and has_report(plan.answered):
-            # How long the pictures were shown is the report's to say.
-            raise TaskChanged
-        rows.save(plan.answered, MemoryRound.ANSWER_FIELDS)
-        if plan.following:
-            plan.following.created_at = timezone.now()
-            rows.insert(plan.following)
-        return Taken(is_last=plan.following is None)
-
-    def tell(self, participant: Participant, plan: Plan) -> Told:
-        following = plan.following
-        current = current_of(participant, following) if following else None
-        return Told(plan.answered.feedback(), current)
-
-    def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        this = MemoryRound.objects.filter(
-            participant=participant, position=position, answered_at__isnull=False
-        ).first()
-        if this is None:
-            return None
-        this.participant = participant
-        return Recorded({"order": this.restored}, this.feedback())
-
-    def finish(self, participant: Participant) -> None:
+    def results(self, participant: Participant, answered: MemoryRound) -> Json:
         study = participant.study_as_joined
-        played = MemoryRound.objects.counted().filter(participant=participant).order_by("position")
-        rounds = list(played.values_list("trial", "length", "is_correct"))
+        played = MemoryRound.objects.counted().filter(participant=participant.pk)
+        stored = played.exclude(pk=answered.pk).values_list("trial", "length", "is_correct")
+        rounds = [
+            *stored.order_by("position"),
+            (answered.trial, answered.length, answered.is_correct),
+        ]
         lengths = [
             scoring.memory_length(
                 [(n, bool(right)) for t, n, right in rounds if t == trial], study.memory_min_length
             )
             for trial in range(1, study.memory_trials + 1)
         ]
-        measure(participant, lengths)
+        return measure(participant, lengths)
 
-    def skip(self, participant: Participant) -> None:
+    def save_answer(self, participant: Participant, task: MemoryRound, answer: Json) -> None:
+        """The report on a display decides how long the pictures were shown. If it arrived after the round was read, the
+        answer is taken again."""
+        unchanged = MemoryRound.objects.filter(
+            pk=task.pk, answered_at=None, reported_at=task.reported_at
+        )
+        if not unchanged.update(**{name: getattr(task, name) for name in task.ANSWER_FIELDS}):
+            raise Conflict
+
+    def begin(self, participant: Participant) -> Json:
         study = participant.study_as_joined
-        span = min(summary.TYPICAL_SPAN, study.memory_max_length)
-        measure(participant, [span] * study.memory_trials, others={})
+        trial = PRACTICE if study.memory_practice else 1
+        first = new_round(participant, participant.position, trial, study.memory_min_length)
+        first.save(force_insert=True)
+        return {}
+
+    def feedback(self, participant: Participant, task: MemoryRound) -> Json:
+        return task.feedback()
+
+    def describe(self, participant: Participant, task: MemoryRound, feedback: Json | None) -> Json:
+        """The round as the browser may see it: never in the true order."""
+        study = participant.study_as_joined
+        return {
+            "phase": "recall" if task.exposed_at else "ready",
+            "is_reported": task.reported_at is not None,
+            "trial": task.trial,
+            "trials": study.memory_trials,
+            "is_practice": task.is_practice,
+            "length": task.length,
+            "longest": study.memory_max_length,
+            "exposure_ms": task.exposure_ms,
+            "images": [
+                {
+                    "id": name,
+                    "url": image_url(participant, name),
+                    "alt": name.replace("-", " "),
+                }
+                for name in task.shuffled
+            ],
+        }
+
+    def check_settings(self, study: Study) -> dict[str, str]:
+        return decay_problems(study) | length_problems(study)
+
+    def lengths(self, study: Study) -> Collection[int]:
+        return (study.memory_trials,)
+
+    def seconds(self, study: Study, units: float) -> float:
+        return summary.memory_seconds(study)
 
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
         if key not in pictograms.NAMES:
             return None
-        rounds = MemoryRound.objects.filter(participant=participant)
+        rounds = MemoryRound.objects.filter(participant=participant.pk)
         if not any(key in pictures for pictures in rounds.values_list("pictures", flat=True)):
             return None
         return Picture(pictograms.svg(key), "image/svg+xml")
-
-    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
-        shown_ms = task["exposure_ms"]
-        restored, response_ms = person.restore(person.see_order(), task["trial"])
-        person.wait(shown_ms + response_ms)
-        return {"order": restored, "shown_ms": shown_ms, "response_ms": response_ms}
-
-
-def has_report(this: MemoryRound) -> bool:
-    """Whether it has come by now how the display went."""
-    return MemoryRound.objects.filter(pk=this.pk, reported_at__isnull=False).exists()
 
 
 def length_problems(study: Study) -> dict[str, str]:
@@ -186,23 +158,11 @@ def decay_problems(study: Study) -> dict[str, str]:
     return {}
 
 
-def next_round(this: MemoryRound) -> tuple[int, int] | None:
-    """The trial and length that follow an answered round; None after the last trial."""
-    study = this.participant.study_as_joined
-    if this.is_practice:
-        return 1, study.memory_min_length
-    if not this.ends_trial(study.memory_max_length):
-        return this.trial, this.length + 1
-    if this.trial < study.memory_trials:
-        return this.trial + 1, study.memory_min_length
-    return None
-
-
 def new_round(
     participant: Participant, position: int, trial: int, length: int, repeats: int | None = None
 ) -> MemoryRound:
-    """A round, not yet written: pictures that did not come in its trial yet, and the order in which they come back."""
-    rng = generator(participant, "memory", position)
+    """A round, not yet stored: pictures that did not come in its trial yet, and the order in which they come back."""
+    rng = participant.generator("memory", position)
     fresh = fresh_pictures(participant, trial, length)
     pictures = [str(name) for name in rng.choice(fresh, size=length, replace=False)]
     study = participant.study_as_joined
@@ -220,11 +180,10 @@ def new_round(
 
 
 def fresh_pictures(participant: Participant, trial: int, length: int) -> list[str]:
-    """Those that did not come in this trial. A trial in which many rounds were played again may use them up: then the
-    ones that came longest ago come again."""
-    with connection.cursor() as cursor:
-        cursor.execute(PICTURES, [participant.pk, trial])
-        rounds = [json.loads(pictures) for (pictures,) in cursor]
+    """The pictures that did not come in this trial. If many rounds were played again and used them up, those that came
+    longest ago come again."""
+    played = MemoryRound.objects.filter(participant=participant.pk, trial=trial)
+    rounds = list(played.order_by("position").values_list("pictures", flat=True))
     for first in range(len(rounds) + 1):
         used = set(chain.from_iterable(rounds[first:]))
         fresh = [name for name in pictograms.NAMES if name not in used]

@@ -65,7 +65,7 @@ def check(participant: Participant) -> ChainCheck:
 
 def _answered(participant: Participant) -> tuple[list[Task], set[int]]:
     """The answered tasks of all stages in order, and the positions of all tasks."""
-    models = [stage.tasks for stage in stages.flow() if stage.tasks]
+    models = [stage.task_model for stage in stages.flow() if stage.task_model]
     rows = list(
         chain.from_iterable(
             model._default_manager.filter(participant=participant).order_by("position")

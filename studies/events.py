@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db import DatabaseError
+from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from . import request_ids, turns
+from . import request_ids
 from .models import Participant, SessionEvent
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ def note_events(
     """Keeps the first of these events, as far as there is room; returns how many. A session that is over keeps none."""
     if participant.has_expired or not reported:
         return 0
-    with turns.writing():
+    with transaction.atomic():
         # Held for two statements, so that a withdrawal leaves nothing behind.
         row = Participant.objects.select_for_update().filter(pk=participant.pk).first()
         if row is None or not row.is_under_way:

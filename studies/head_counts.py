@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, Min, OuterRef, Q, QuerySet, Value, When
 
 from . import stages
 from .models import Participant, Study
@@ -50,8 +51,52 @@ def outcome_groups(
 def furthest_stage() -> Case:
     """The last stage that a participant reached, or that the session was done."""
     first, *later = stages.flow()
-    marks = [When(stage.reached(), Value(stage.name)) for stage in reversed(later)]
+    marks = [When(reached(stage), Value(stage.name)) for stage in reversed(later)]
     return Case(When(~Q(stage__in=CUT_SHORT), "stage"), *marks, default=Value(first.name))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many units of a stage a participant has done, and since when there are tasks."""
+
+    done: int
+    since: datetime
+
+
+def progress_in(stage: stages.Stage, people: Iterable[Participant]) -> dict[int, Progress]:
+    """How far each of these participants is in a stage, by primary key and in one query."""
+    keys = [person.pk for person in people]
+    if stage.task_model is None or not keys:
+        return {}
+    rows = stage.task_model._default_manager.filter(participant__in=keys).order_by()
+    found = rows.values_list("participant").annotate(done=stage.units_done, since=Min("created_at"))
+    return {key: Progress(done, since) for key, done, since in found}
+
+
+def reached(stage: stages.Stage) -> Q:
+    """Whether a participant ever came to a stage, as a condition on the row."""
+    if column := start_column(stage):
+        condition = Q(**{f"{column}__isnull": False})
+    elif stage.task_model:
+        tasks = stage.task_model._default_manager.filter(participant=OuterRef("pk"))
+        condition = Q(Exists(tasks))
+    else:
+        raise TypeError(f"The stage “{stage.name}” has neither tasks nor a column for its start.")
+    return condition | stage.also_reached if stage.also_reached else condition
+
+
+def began_at(stage: stages.Stage, participant: Participant) -> datetime | None:
+    """When a participant came to a stage."""
+    if column := start_column(stage):
+        return getattr(participant, column)  # type: ignore[no-any-return]
+    found = progress_in(stage, [participant]).get(participant.pk)
+    return found.since if found else None
+
+
+def start_column(stage: stages.Stage) -> str:
+    """The participant's column with the start of a stage: its own, or that of the end of the stage before."""
+    earlier = stages.before(stage.name)
+    return stage.began_column or (earlier.ended_column if earlier else "")
 
 
 def _groups(

@@ -28,11 +28,6 @@ def _session_token(key: bytes, name: str) -> str:
     return base64.urlsafe_b64encode(hmac.digest(key, name.encode(), "sha256")[:24]).decode()
 
 
-def digest_of(secret: str) -> str:
-    """What is kept of a secret. It has at least 24 random bytes, which no table of hashes can hold."""
-    return hashlib.sha256(secret.encode(errors="replace")).hexdigest()
-
-
 @lru_cache(maxsize=16)
 def key_for(purpose: str, secret: str) -> bytes:
     """A key for one purpose alone, from a secret key of the server."""

@@ -1,164 +1,206 @@
-"""Reading a session for one request: few columns, and whatever never changes from the memory of the process.
-
-Building a query costs more than running it. So the reads that every step needs are written down as SQL, and its writes
-are those of `rows`; everything else goes through the models as usual.
-"""
+"""A session for one request: the participant as joined, and the state that the browser may know."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import math
+from datetime import timedelta
 from functools import lru_cache
-from typing import Any, TypeVar
+from statistics import fmean
+from typing import Any, NamedTuple
 
-from django.db import connection
+from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404
+from django.utils import timezone
 
-from . import errors, rows
+from . import database, stages, withdrawal, worker_page
 from .classes import PEOPLE
-from .keys import digest_of
-from .models import Dataset, Example, LabelTask, Participant, Study, StudyVersion, Task
+from .errors import SessionOver
+from .models import Dataset, Participant, Study, StudyVersion, digest_of
+from .stages import Json, Stage
 
-# As many as a busy server needs at once; what was dropped is read again.
-MOST_VERSIONS = 256
-MOST_SESSIONS = 4096
-MOST_EXAMPLES = 10_000
+# As many as a busy server needs at once.
+MAX_VERSIONS = 256
+MAX_SESSIONS = 4096
 
-# What a step needs of a participant, and of the study what no version has: the rest comes with the version.
-PARTICIPANT = (
-    "id", "study_id", "version_id", "purpose", "code", "seed", "stage", "position", "chain_head", "last_seen_at",
-    "beta", "arm", "teaching_steps",
-)  # fmt: skip
-SESSION = f"""
-SELECT {", ".join(f"p.{name}" for name in PARTICIPANT)}, v.hash, s.title, s.session_hours
-FROM studies_participant p
-JOIN studies_study s ON s.id = p.study_id
-JOIN studies_studyversion v ON v.id = p.version_id
-"""  # noqa: S608 - the names are ours
-TASKS = """
-SELECT {columns} FROM {table} WHERE participant_id = %s AND position BETWEEN %s AND %s ORDER BY position
-"""
-EXAMPLE = ("id", "dataset_id", "split", "pool_index", "label", "key")
-EXAMPLES = f"""
-SELECT {", ".join(EXAMPLE)} FROM studies_example
-WHERE id = %s AND dataset_id = (SELECT id FROM studies_dataset WHERE key = %s)
-"""  # noqa: S608 - the names are ours
-IMAGES = """
-SELECT e.key FROM {table} t JOIN studies_example e ON e.id = t.example_id
-WHERE t.participant_id = %s AND t.position <= %s ORDER BY t.position DESC
-"""
-
-AnyTask = TypeVar("AnyTask", bound=Task)
-AnyLabelTask = TypeVar("AnyLabelTask", bound=LabelTask)
+# "Last seen" serves time-outs of hours: a reload need not write it every time.
+LAST_SEEN_STEP = timedelta(seconds=15)
+OUTCOMES: dict[str, str] = {
+    Participant.Stage.DONE: "completed",
+    Participant.Stage.DECLINED: "declined",
+    Participant.Stage.WITHDRAWN: "withdrawn",
+}
 
 
 def find(token: str) -> Participant:
-    """The participant whose link this is, ready for a step."""
-    found = _read("WHERE p.token_digest = %s", digest_of(token), token)
-    if found is None:
+    """The participant with this link, ready for a step; 404 for everybody else."""
+    participant = _load(database.SESSION_BY_TOKEN, digest_of(token), token)
+    if participant is None:
         raise Http404
-    return found
+    return participant
 
 
-def read_again(participant: Participant) -> Participant:
-    """The same session as it is now."""
-    found = _read("WHERE p.id = %s", participant.pk, participant.token)
+def reload(participant: Participant) -> Participant:
+    """The same session as it is stored now."""
+    found = _load(database.SESSION_BY_ID, participant.pk, participant.token)
     if found is None:
-        raise errors.SessionOver("This session was removed.")
+        raise SessionOver("This session was removed.")
     return found
 
 
-def read_whole(participant: Participant) -> Participant:
-    """With every column of the row and of the study, for what only the end of a session needs."""
-    row = Participant.objects.select_related("study").filter(pk=participant.pk).first()
-    if row is None:
-        raise errors.SessionOver("This session was removed.")
-    row.token = participant.token
-    row.study_as_joined = study = copy.copy(row.study)
-    for name in Study.CONFIGURATION:
-        setattr(study, name, getattr(participant.study_as_joined, name))
-    return row
-
-
-def tasks(
-    model: type[AnyLabelTask], participant: Participant, first: int, last: int
-) -> list[AnyLabelTask]:
-    """The participant's tasks from one position to another, each with its example; there is at least one."""
-    found = rows_of(model, participant, first, last)
-    for row in found:
-        row.example = example(participant.study_as_joined.dataset, row.example_id)
-    return found
-
-
-def rows_of(model: type[AnyTask], participant: Participant, first: int, last: int) -> list[AnyTask]:
-    """The participant's tasks of any kind from one position to another; there is at least one."""
-    names = model.needed_by_every_step()
-    statement = TASKS.format(columns=", ".join(names), table=model._meta.db_table)
-    found = [row for row, _ in rows.read(model, names, statement, [participant.pk, first, last])]
-    if not found:
-        raise model.DoesNotExist
-    for row in found:
-        row.participant = participant
-    return found
-
-
-def image_keys(model: type[LabelTask], participant: Participant, last: int) -> Iterator[str]:
-    """The images of a participant's tasks up to a position, newest first."""
-    with connection.cursor() as cursor:
-        cursor.execute(IMAGES.format(table=model._meta.db_table), [participant.pk, last])
-        for (key,) in cursor:
-            yield key
-
-
-def example(dataset: Dataset, example_id: int) -> Example:
-    """An example of a data set. It never changes, so all threads share it."""
-    return _example(example_id, dataset.key)
-
-
-@lru_cache(maxsize=MOST_EXAMPLES)
-def _example(example_id: int, key: str) -> Example:
-    for found, _ in rows.read(Example, EXAMPLE, EXAMPLES, [example_id, key]):
-        return found
-    raise Example.DoesNotExist
-
-
-def _read(where: str, value: Any, token: str) -> Participant | None:
-    for participant, (version_hash, title, hours) in rows.read(
-        Participant, PARTICIPANT, SESSION + where, [value]
-    ):
-        participant.token = token
-        bare, frozen, dataset = _frozen(participant.version_id, version_hash)
-        participant.study, participant.study_as_joined = copy.copy(bare), copy.copy(frozen)
-        for study in (participant.study, participant.study_as_joined):
-            study.title, study.session_hours = title, hours
-        participant.study_as_joined.dataset = _dataset(participant, dataset)
-        return participant
-    return None
-
-
-@lru_cache(maxsize=MOST_VERSIONS)
-def _frozen(version_id: int, digest: str) -> tuple[Study, Study, Dataset]:
-    """A study without any of its columns, the same with what a version of it says, which never changes, and the data
-    set of the version. The hash is here because a version of another database may have the same number."""
-    version = StudyVersion.objects.get(pk=version_id, hash=digest)
-    settings = Study.settings_of(version)
-    dataset = Dataset.objects.defer("insight").get(key=settings["dataset"]["key"])
-    bare = Study.objects.only("pk").get(pk=version.study_id)
-    frozen = copy.copy(bare)
-    for name, value in (settings | {"dataset": dataset}).items():
-        setattr(frozen, name, value)
-    return bare, frozen, dataset
-
-
-def _dataset(participant: Participant, known: Dataset) -> Dataset:
-    """One for each request, because names of classes can change as long as no person has joined."""
-    dataset = copy.copy(known)
+def _load(statement: str, value: Any, token: str) -> Participant | None:
+    found = database.read_session(statement, value)
+    if found is None:
+        return None
+    participant, version_hash, title, session_hours = found
+    participant.token = token
+    participant.version_hash = version_hash
+    study = copy.copy(_study_of_version(participant.version_id, version_hash))
+    study.title, study.session_hours = title, session_hours
+    study.dataset = copy.copy(study.dataset)
     if participant.purpose in PEOPLE:
-        dataset.class_names = _class_names(participant.token, dataset.pk)
-    return dataset
+        study.dataset.class_names = _class_names(token, study.dataset.pk)
+    participant.study = participant.study_as_joined = study
+    return participant
 
 
-@lru_cache(maxsize=MOST_SESSIONS)
+@lru_cache(maxsize=MAX_VERSIONS)
+def _study_of_version(version_id: int, version_hash: str) -> Study:
+    """The study as participants of a version joined it, which never changes. What no version freezes is deferred, so
+    that it is read when it is needed. The hash is here because a version of another database may have the same id."""
+    version = StudyVersion.objects.get(pk=version_id, hash=version_hash)
+    return Study.objects.only("pk").get(pk=version.study_id).as_of(version)
+
+
+@lru_cache(maxsize=MAX_SESSIONS)
 def _class_names(token: str, dataset_id: int) -> list[str]:
-    """They stay as they are for as long as this person's session exists."""
+    """Class names cannot change while a person's session exists."""
     return Dataset(pk=dataset_id).class_names
+
+
+def refuse_if_expired(participant: Participant) -> None:
+    if participant.has_expired:
+        raise SessionOver("This session has expired, because it was left for too long.")
+
+
+def touch(participant: Participant) -> None:
+    """Note that the participant was here; refuse a session that has expired."""
+    refuse_if_expired(participant)
+    now = timezone.now()
+    if participant.is_under_way and now - participant.last_seen_at > LAST_SEEN_STEP:
+        Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
+
+
+def get_task(participant: Participant, stage: Stage) -> Any:
+    """The current task; SessionOver if the participant withdrew in another tab, which may have deleted it."""
+    try:
+        return stage.get_task(participant, participant.position)
+    except ObjectDoesNotExist as missing:
+        if withdrawal.has_left(participant):
+            raise SessionOver from missing
+        raise
+
+
+def session_state(participant: Participant, task: Any = None, feedback: Json | None = None) -> Json:
+    """What the browser may know now: the session, its progress and the current task.
+
+    The participant comes from `find` or `reload`. `task` and `feedback` are passed if they are known already.
+    """
+    study = participant.study_as_joined
+    if participant.is_under_way:
+        stage = stages.by_name()[participant.stage]
+        task = task or get_task(participant, stage)
+        described = {"kind": stage.name, "position": task.position}
+        described |= stage.describe(participant, task, feedback)
+    else:
+        described = _done_task(participant)
+    progress, minutes_left = _progress(participant, task)
+    return {
+        "session": {
+            "code": participant.code,
+            "study": study.title,
+            "classes": participant.classes,
+            "stage": participant.stage,
+            "stages": progress,
+            "page": {
+                "answer_keys": study.answer_keys,
+                "minutes_left": minutes_left if study.shows_minutes_left else None,
+                "shows_effort": study.shows_effort,
+                "offers_breaks": study.offers_breaks,
+            },
+        },
+        "task": described,
+    }
+
+
+class Part(NamedTuple):
+    """A counted stage: its place in the flow, its units (None while they are not settled) and how long it takes."""
+
+    place: int
+    name: str
+    title: str
+    total: int | None
+    seconds: float
+
+
+def _progress(participant: Participant, task: Any) -> tuple[list[Json], int]:
+    """The counted stages with the units that are done, and the minutes that a typical participant still needs."""
+    names = list(stages.by_name())
+    if participant.stage == Participant.Stage.DONE:
+        here = len(names)
+    else:
+        here = names.index(participant.stage) if participant.is_under_way else 0
+    rows = []
+    seconds = seconds_left = 0.0
+    for place, name, title, total, expected in _parts(
+        participant.version_id, participant.version_hash, participant.teaching_steps
+    ):
+        done, part = (total or 0, 0.0) if place < here else (0, 0.0)
+        if place == here and task is not None:
+            done, part = task.units_done, task.part_done
+        rows.append({"name": name, "title": title, "done": done, "part": part, "total": total})
+        share = min(1.0, (done + part) / total) if total else 0.0
+        seconds += expected
+        seconds_left += expected * (1 - share)
+    study = participant.study_as_joined
+    return rows, math.ceil(study.minutes * seconds_left / seconds) if seconds else 0
+
+
+@lru_cache(maxsize=4 * MAX_VERSIONS)
+def _parts(version_id: int, version_hash: str, teaching_steps: int | None) -> list[Part]:
+    """Everything here follows from the version and from the length that was assigned with the teacher."""
+    study, parts = _study_of_version(version_id, version_hash), []
+    for place, stage in enumerate(stages.flow()):
+        lengths = stage.lengths(study)
+        total = teaching_steps if stage.assigns_arm else max(lengths)
+        if stage.is_counted:
+            units = total or fmean((min(lengths), max(lengths)))
+            seconds = stage.seconds(study, units)
+            parts.append(Part(place, stage.name, stage.title, total, seconds))
+    return parts
+
+
+def _done_task(participant: Participant) -> Json:
+    """The last page, which needs every column of the participant and of the study."""
+    rows = Participant.objects.select_related("study__dataset", "version")
+    row = rows.filter(pk=participant.pk).first()
+    if row is None:
+        raise SessionOver("This session was removed.")
+    row.token = participant.token
+    is_completed = row.stage == Participant.Stage.DONE
+    has_score = is_completed and worker_page.has_score(row)
+    is_told = has_score and worker_page.tells_scores(row)
+    # Participants who declined gave no answers; those who withdrew were told beforehand what becomes of theirs.
+    has_withdrawn = row.stage == Participant.Stage.WITHDRAWN
+    return {
+        "kind": "done",
+        "outcome": OUTCOMES[row.stage],
+        "keeps_answers": is_completed or (has_withdrawn and not withdrawal.deletes(row)),
+        "score": {"evaluation_accuracy": row.evaluation_accuracy} if is_told else None,
+        "score_follows": has_score and not is_told,
+        "comparison": worker_page.comparison(row) if is_told else None,
+        "bonus": worker_page.bonus_news(row) if is_completed else None,
+        "completion_code": row.study.completion_code or None if is_completed else None,
+        "return_url": row.return_url if is_completed else None,
+        "submission": row.submission if is_completed else None,
+    }

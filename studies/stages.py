@@ -1,36 +1,34 @@
-"""What a stage of a session is, and the order of the stages. The apps that implement them are named in the settings."""
+"""The interface of a stage, what stages with images share, and the order of the stages, which the settings name."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import Count, Q
+from django.urls import get_script_prefix, reverse
 from django.utils.module_loading import import_string
 from rest_framework import serializers
 
+from . import database
 from .errors import InvalidAnswer
-from .image_sides import SMALLEST
-
-if TYPE_CHECKING:
-    from .models import Participant, Study, Task
+from .images import SMALLEST, complete_image
+from .models import Example, LabelTask, Participant, Study, Task
 
 Json = dict[str, Any]
-# Longer than any session lives: a worker may answer after days.
+# Longer than any session lives: a participant may answer after days.
 MAX_MS = 1e12
-
-AnswerFields = Mapping[str, "serializers.Field[Any, Any, Any, Any]"]
 
 
 class Measured(serializers.FloatField):
-    """What a client measured: a real number from 0, whatever the client sends."""
+    """A measurement by the client: a finite number from 0, whatever the client sends."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(min_value=0, max_value=MAX_MS, **options)
@@ -46,236 +44,210 @@ class Measured(serializers.FloatField):
 
 
 class Milliseconds(Measured):
-    """A time by the client's clock."""
+    """A duration by the client's clock."""
 
 
-RESPONSE_MS = Milliseconds(required=False, help_text="from paint to answer, by the client's clock")
+class AnswerSerializer(serializers.Serializer[Any]):
+    """The fields of an answer."""
 
-
-def complete(fields: AnswerFields, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of these fields, None for optional ones that were left out."""
-    missing = [name for name, field in fields.items() if field.required and name not in payload]
-    if missing:
-        reason = str(serializers.Field.default_error_messages["required"])
-        raise InvalidAnswer(fields={name: [reason] for name in missing})
-    return {name: payload.get(name) for name in fields}
-
-
-@dataclass(frozen=True)
-class Current:
-    """The current task as the browser may see it, and how many units of the stage are done."""
-
-    task: Json
-    done: int
-    # How much of the current unit is done, from 0 to 1.
-    part: float = 0.0
+    response_ms = Milliseconds(
+        required=False, help_text="from paint to answer, by the client's clock"
+    )
 
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that a participant may see: its bytes, or the file that has them."""
+    """An image that a participant may see: its bytes, or the file that contains them."""
 
     content: bytes | Path
     content_type: str
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """An answer that was taken: its content, and the feedback that it got."""
-
-    answer: Json
-    feedback: Json | None
-
-
-class TaskChanged(Exception):
-    """What was planned for an answer no longer fits its task, which has changed since. It is planned anew."""
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What became of an answer: whether it was the stage's last."""
-
-    is_last: bool
-    # The state that the whole session ends in with this answer, if it does.
-    ends_as: str = ""
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the worker is told of an answer: the feedback to it."""
-
-    feedback: Json | None = None
-    # The stage's next task, from a stage that knows it already: it need not be read again.
-    current: Current | None = None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How many units of a stage a participant has done, and when the first task was written."""
-
-    done: int
-    since: datetime
-
-
-class SimulatedPerson(Protocol):
-    """A simulated worker as the stages know it: what it can do, and how long it takes for that."""
-
-    def see_order(self) -> list[str]:
-        """Starts the timed display of the current task; the order that it shows."""
-
-    def restore(self, order: list[str], trial: int) -> tuple[list[str], float]:
-        """The order as the worker remembers it, and the milliseconds that restoring it takes."""
-
-    def classify(self, image: Json) -> tuple[str, float]:
-        """The name of the class that the worker takes the image for, and the milliseconds until the answer."""
-
-    def learn(self, image: Json, class_name: str) -> None:
-        """The worker is told the true class of an image."""
-
-    def wait(self, milliseconds: float) -> None:
-        """Lets as much time pass as a person would take; none if the worker is in a hurry."""
-
-
 class Stage(ABC):
-    """One module of a session, and all that others need to know about it.
+    """Creates tasks, validates answers and chooses the next task.
 
-    A stage writes a task before it is shown and its answer exactly once. `plan` runs before the transaction, `record`
-    inside it, with the participant's row locked, and `tell` after it: the first may calculate for as long as it needs,
-    the second only writes, because others wait for it, and the last describes what was written.
+    A task is stored before it is shown and answered once. `next_task` and `results` run before the transaction and may
+    compute as long as they need; `begin` and `save_answer` run inside it, where others wait for them.
     """
 
-    # As it is stored: at most 10 characters.
+    # The stored name: at most 10 characters.
     name: ClassVar[str]
-    # What workers read, and what researchers read in the middle of a sentence.
+    # What participants read, and what researchers read in the middle of a sentence.
     title: ClassVar[str]
     label: ClassVar[str]
-    # What a unit of the stage is called, and how many of them a participant's tasks say are done.
-    unit: ClassVar[str] = "task"
-    units_done: ClassVar[Any] = Count("answered_at")
-    # Whether the stage is a part of the worker's progress bar.
-    is_counted: ClassVar[bool] = True
-    # The model of its tasks, if it has any.
-    tasks: ClassVar[type[Task] | None] = None
-    answer_fields: ClassVar[AnswerFields]
-    # The columns of the participant's row that this stage writes, and that are saved with its first or last answer.
-    columns: ClassVar[tuple[str, ...]] = ()
-    # Of those, the moments at which it began and ended, where they are kept.
-    began_column: ClassVar[str] = ""
-    ended_column: ClassVar[str] = ""
-    # What those are called who have passed the stage, where "reached the next stage" would say less.
-    passed_label: ClassVar[str] = ""
-    # What a preview that begins at this stage shows.
-    preview: ClassVar[str] = "The first task."
+    task_model: ClassVar[type[Task] | None] = None
+    answer: ClassVar[type[AnswerSerializer]] = AnswerSerializer
     # The module of the worker's page that shows its tasks, as a static file.
     script: ClassVar[str]
 
-    def problems_of(self, study: Study) -> dict[str, str]:
-        """What is wrong with a study's settings from this stage's point of view: field name to reason."""
+    # Whether the stage is part of the participant's progress bar.
+    is_counted: ClassVar[bool] = True
+    # What a unit is called, and how many of them a participant's task rows show as done.
+    unit: ClassVar[str] = "task"
+    units_done: ClassVar[Any] = Count("answered_at")
+    # The participant's columns with the start and the end, if the stage has them.
+    began_column: ClassVar[str] = ""
+    ended_column: ClassVar[str] = ""
+    # Another sign that a participant reached the stage, as a condition on the row.
+    also_reached: ClassVar[Q | None] = None
+    # What participants who passed the stage are called, if "reached the next stage" would say less.
+    passed_label: ClassVar[str] = ""
+    # Whether the stage assigns an arm, and with it the number of its units (`teaching_steps`).
+    assigns_arm: ClassVar[bool] = False
+    # What a preview that begins at this stage shows.
+    preview: ClassVar[str] = "The first task."
+
+    # An answer, in the order of the calls
+
+    def get_task(self, participant: Participant, position: int) -> Any:
+        """Return a task, open or answered; raise DoesNotExist if this stage has none there."""
+        if self.task_model is None:
+            raise TypeError(f"The stage “{self.name}” has no task model: override get_task.")
+        task = self.task_model._default_manager.get(participant=participant.pk, position=position)
+        task.participant = participant
+        return task
+
+    def validate(self, participant: Participant, task: Any, payload: Any) -> Json:
+        """Return the cleaned answer; raise ValidationError or InvalidAnswer with all wrong fields."""
+        return dict(self._serializer.run_validation(payload))
+
+    @cached_property
+    def _serializer(self) -> AnswerSerializer:
+        """Made once: building the fields takes longer than validating, and validating changes nothing in them."""
+        return self.answer()
+
+    @abstractmethod
+    def next_task(self, participant: Participant, answered: Any) -> Any | None:
+        """Return the task after the answered one, or None at the end of the stage."""
+
+    def results(self, participant: Participant, answered: Any) -> Json:
+        """Return the participant's columns that the finished stage leaves; the last answer is not stored yet.
+
+        A `stage` among them ends the session with that outcome.
+        """
         return {}
 
-    def warm_up(self, study: Study) -> None:
-        """Loads what `begin` needs, ahead of the transaction that it runs in."""
+    def prepare(self, study: Study) -> None:
+        """Load the files that `begin` needs, before the transaction."""
         return
 
-    @abstractmethod
-    def begin(self, participant: Participant) -> None:
-        """Writes the first task at `participant.position` and this stage's part of the participant's row."""
+    def save_answer(self, participant: Participant, task: Any, answer: Json) -> None:
+        """Store the answered task; raise Conflict if the row has changed since it was read."""
+        task.save()
 
     @abstractmethod
-    def total(self, participant: Participant) -> int | None:
-        """How many units (trials, steps, images) the stage has; None while that is not settled."""
+    def begin(self, participant: Participant) -> Json:
+        """Insert the first task at `participant.position`; return the participant's columns that change."""
 
-    def expected_seconds(self, participant: Participant) -> float:
-        """How long the whole stage takes a typical worker."""
+    def feedback(self, participant: Participant, task: Any) -> Json | None:
+        """Return what the participant is told about an answered task."""
+        return None
+
+    @abstractmethod
+    def describe(self, participant: Participant, task: Any, feedback: Json | None) -> Json:
+        """Return what the browser may know about an open task. `feedback` is that of the answer before, if known."""
+
+    # Questions about settings and images
+
+    def check_settings(self, study: Study) -> dict[str, str]:
+        """Return what is wrong with a study's settings: field name to reason."""
+        return {}
+
+    @abstractmethod
+    def lengths(self, study: Study) -> Collection[int]:
+        """Return every number of units (trials, steps, images) that a participant may get."""
+
+    def seconds(self, study: Study, units: float) -> float:
+        """Return how long a typical participant takes for this many units."""
         return 0.0
 
-    def in_numbers(self, study: Study) -> str:
-        """What the stage shows, for the first page, such as “30 pictures”. Empty: nothing to be counted."""
-        return ""
-
-    @abstractmethod
-    def current(self, participant: Participant) -> Current:
-        """The task at `participant.position`. Reads only."""
-
-    def read(self, participant: Participant, payload: Mapping[str, Any]) -> Json:
-        """This stage's answer in a payload whose fields are valid. Refuses one that lacks what is needed."""
-        return complete(self.answer_fields, payload)
-
-    def plan(self, participant: Participant, answer: Json) -> Any:
-        """Everything that has to be worked out before the answer is written. Refuses what does not fit the task."""
-        return None
-
-    def answered(self, plan: Any) -> Task | None:
-        """The task that a plan answers, with the answer in it: it becomes part of the chain of answers."""
-        return plan if self.tasks and isinstance(plan, self.tasks) else None
-
-    @abstractmethod
-    def record(self, participant: Participant, answer: Json, plan: Any) -> Taken:
-        """Writes the answer and the stage's next task, if there is one, at the next position. The session is held; if
-        the task is not as it was when it was planned, `TaskChanged`."""
-
-    def tell(self, participant: Participant, plan: Any) -> Told:
-        """What the worker is told once the answer is written."""
-        return Told()
-
-    @abstractmethod
-    def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        """The answer that was taken at a position, if this stage has it."""
-
-    def finish(self, participant: Participant) -> None:
-        """Leaves the stage's results on the participant's row, inside the transaction of its last answer."""
-        return
-
     def picture(self, participant: Participant, key: str, side: int = SMALLEST) -> Picture | None:
-        """The image under a key, if this stage has already assigned it to the participant; of several sizes the one for
-        a longest side of so many pixels."""
+        """Return the image with this key if it has been assigned to the participant, in the size for a side."""
         return None
 
-    def skip(self, participant: Participant) -> None:
-        """Leaves what a typical participant would have left, for a preview that begins at a later stage."""
-        return
 
-    @abstractmethod
-    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
-        """What a simulated worker answers to a task, once as much time has passed as a person would take."""
+class LabelAnswer(AnswerSerializer):
+    label = serializers.CharField(  # type: ignore[assignment]
+        max_length=60, help_text="teaching, evaluation: a class name"
+    )
+    feedback_ms = Milliseconds(
+        required=False,
+        help_text="teaching, evaluation: how long the feedback to the task before was in sight",
+    )
 
-    def simulated_look(self, task: Json, feedback: Json, person: SimulatedPerson) -> None:
-        """What a simulated worker makes of the feedback to its answer."""
-        return
 
-    # Questions about many participants
+class LabelStage(Stage):
+    """A stage whose tasks are images, each answered with a class."""
 
-    def reached(self) -> Q:
-        """Whether a participant ever came to this stage, as a condition on the row."""
-        if column := beginning_of(self):
-            return Q(**{f"{column}__isnull": False})
-        return Q(Exists(self.tasks_of(OuterRef("pk"))))
+    unit = "image"
+    task_model: ClassVar[type[LabelTask]]
+    answer = LabelAnswer
 
-    def progress(self, people: Iterable[Participant]) -> dict[int, Progress]:
-        """How far each of these participants is, by primary key and one query."""
-        keys = [person.pk for person in people]
-        if self.tasks is None or not keys:
-            return {}
-        rows = self.tasks._default_manager.filter(participant__in=keys).order_by()
-        found = rows.values_list("participant").annotate(
-            done=self.units_done, since=Min("created_at")
-        )
-        return {key: Progress(done, since) for key, done, since in found}
+    def get_task(self, participant: Participant, position: int) -> Any:
+        return self.get_tasks(participant, position, position)[0]
 
-    def began_at(self, participant: Participant) -> datetime | None:
-        """When the participant came to this stage."""
-        if column := beginning_of(self):
-            return getattr(participant, column)  # type: ignore[no-any-return]
-        found = self.progress([participant]).get(participant.pk)
-        return found.since if found else None
-
-    def tasks_of(self, participant: Any) -> Any:
-        """A participant's tasks in order."""
-        if self.tasks is None:
-            raise TypeError(
-                f"The stage “{self.name}” has neither tasks nor a column for its start."
+    def get_tasks(self, participant: Participant, first: int, last: int) -> list[Any]:
+        """The tasks from one position to another, each with its example; at least one."""
+        tasks = database.read_label_tasks(self.task_model, participant.pk, first, last)
+        for task in tasks:
+            task.participant = participant
+            task.example = database.get_example(
+                task.example_id, participant.study_as_joined.dataset.key
             )
-        return self.tasks._default_manager.filter(participant=participant).order_by("position")
+        return tasks
+
+    def validate(self, participant: Participant, task: LabelTask, payload: Any) -> Json:
+        answer = super().validate(participant, task, payload)
+        names = participant.study_as_joined.dataset.class_names
+        if answer["label"] not in names:
+            *others, last = map(repr, names)
+            problem = f"There is no such class. Answer {', '.join(others)} or {last}."
+            raise InvalidAnswer(fields={"label": [problem]})
+        return answer | {"label": names.index(answer["label"])}
+
+    def save_answer(self, participant: Participant, task: Any, answer: Json) -> None:
+        database.save_label_answer(task)
+
+
+def image_key(participant: Participant, example: Example) -> str:
+    """The name of an image for one participant, so that participants cannot compare images by their names."""
+    return _secret_name(participant.token, example.key)
+
+
+def _secret_name(token: str, key: str) -> str:
+    return hashlib.blake2b(f"{token} {key}".encode(), digest_size=12).hexdigest()
+
+
+def image_url(participant: Participant, name: str) -> str:
+    """The URL of the image that has this name for the participant."""
+    before, between = _url_parts(get_script_prefix())
+    return f"{before}{participant.token}{between}{name}"
+
+
+@lru_cache
+def _url_parts(prefix: str) -> tuple[str, str]:
+    """The parts of an image's URL before the token and between token and name, resolved once per script prefix."""
+    before, _, rest = reverse("image", args=["TOKEN", "NAME"]).rpartition("TOKEN")
+    return before, rest.removesuffix("NAME")
+
+
+def example_url(participant: Participant, example: Example) -> str:
+    return image_url(participant, image_key(participant, example))
+
+
+def describe_image(participant: Participant, example: Example) -> Json:
+    return {"url": example_url(participant, example), "alt": "Image to classify"}
+
+
+def find_picture(
+    participant: Participant, shown: Iterable[str], name: str, side: int = SMALLEST
+) -> Picture | None:
+    """The image that has this name for the participant, if its key is among those shown."""
+    for key in shown:
+        if _secret_name(participant.token, key) == name:
+            dataset_key = participant.study_as_joined.dataset.key
+            return Picture(complete_image(dataset_key, key, side), "image/jpeg")
+    return None
 
 
 @cache
@@ -283,9 +255,9 @@ def flow() -> tuple[Stage, ...]:
     return tuple(import_string(path)() for path in settings.JEDI_STAGES)
 
 
-def nearest_first(name: str) -> list[Stage]:
-    """All stages, that of this name before the others."""
-    return sorted(flow(), key=lambda stage: stage.name != name)
+@cache
+def by_name() -> dict[str, Stage]:
+    return {stage.name: stage for stage in flow()}
 
 
 def labels() -> dict[str, str]:
@@ -293,14 +265,9 @@ def labels() -> dict[str, str]:
     return {stage.name: stage.label for stage in flow()}
 
 
-def named(name: str) -> Stage:
-    return next(stage for stage in flow() if stage.name == name)
-
-
-def after(name: str) -> Stage | None:
-    names = [stage.name for stage in flow()]
-    following = names.index(name) + 1
-    return flow()[following] if following < len(names) else None
+def after(stage: Stage) -> Stage | None:
+    following = flow()[flow().index(stage) + 1 :]
+    return following[0] if following else None
 
 
 def before(name: str) -> Stage | None:
@@ -308,7 +275,7 @@ def before(name: str) -> Stage | None:
     return flow()[place - 1] if place else None
 
 
-def beginning_of(stage: Stage) -> str:
-    """The column that tells when a participant came to a stage: its own, or that of the end of the one before."""
-    earlier = before(stage.name)
-    return stage.began_column or (earlier.ended_column if earlier else "")
+def clear_caches() -> None:
+    """Read the settings again, for tests that change the stages."""
+    flow.cache_clear()
+    by_name.cache_clear()

@@ -42,7 +42,9 @@ class Summary:
 def summarise(study: Study, teaching_lengths: Collection[int]) -> Summary:
     """`teaching_lengths`: every number of images that one of the study's teachers may show."""
     minutes = round(seconds(study, teaching_lengths) / 60)
-    parts = [memory_words(study), teaching_words(teaching_lengths), evaluation_words(study)]
+    parts = [
+        memory_words(study), count_range(teaching_lengths, "teaching image"), evaluation_words(study),
+    ]  # fmt: skip
     sentence = f"Each worker sees {parts[0]}, {parts[1]} and {parts[2]}, about {counted(minutes, 'minute')}."
     return Summary(
         sentence, minutes, " ".join([told_words(study, minutes), pay_words(study, minutes)]).strip()
@@ -54,9 +56,10 @@ def memory_words(study: Study) -> str:
     return f"up to {counted(rounds, 'memory round')}"
 
 
-def teaching_words(lengths: Collection[int], image: str = "teaching image") -> str:
-    least, most = min(lengths), max(lengths)
-    return counted(most, image) if least == most else f"{least}–{most} {image}s"
+def count_range(counts: Collection[int], thing: str) -> str:
+    """Such as “30 images” or “20–40 images”."""
+    low, high = min(counts), max(counts)
+    return counted(high, thing) if low == high else f"{low}–{high} {thing}s"
 
 
 def evaluation_words(study: Study) -> str:
@@ -102,7 +105,7 @@ def teaching_seconds(study: Study, images: float) -> float:
     return pictures * REFERENCE + images * (ANSWERING + looking)
 
 
-def evaluation_seconds(images: int) -> float:
+def evaluation_seconds(images: float) -> float:
     return images * ANSWERING
 
 

@@ -17,12 +17,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from . import request_ids, services, sessions, stages
 from .errors import SessionError
 from .events import try_to_note_server_error
-from .image_sides import SMALLEST
-from .labels import told_picture
+from .images import SMALLEST
 from .models import Dataset, Participant, Study
 from .outages import UNPREPARED, is_unprepared, outage_of
 from .recruitment import Recruitment
-from .told_images import FROM_FILES_ALONE
 from .worker_page import offer_of, pictures_of
 
 A_YEAR = 31_536_000
@@ -185,19 +183,14 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
 @require_safe
 def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     """An image that was assigned to this participant; anything else does not exist."""
-    side = _side(request)
-    if picture := told_picture(token, key, side):
-        request.META[FROM_FILES_ALONE] = True
-    response = _sent(picture or _assigned_picture(token, key, side))
-    response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
-    return response
-
-
-def _assigned_picture(token: str, key: str, side: int) -> stages.Picture:
     participant = sessions.find(token)
-    for stage in stages.nearest_first(participant.stage):
-        if picture := stage.picture(participant, key, side):
-            return picture
+    # The current stage first: most images belong to it.
+    nearest_first = sorted(stages.flow(), key=lambda stage: stage.name != participant.stage)
+    for stage in nearest_first:
+        if picture := stage.picture(participant, key, _side(request)):
+            response = _sent(picture)
+            response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
+            return response
     raise Http404
 
 

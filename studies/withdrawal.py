@@ -1,9 +1,5 @@
 """Withdrawing: a worker stops, and what was answered is deleted or kept, as the study said beforehand."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from django.core.exceptions import ObjectDoesNotExist
 from django.db import models, transaction
 from django.utils import timezone
 
@@ -57,17 +53,6 @@ def forget(participant: Participant) -> None:
     for field in Participant._meta.concrete_fields:
         if field.name not in KEPT:
             setattr(participant, field.attname, field.get_default())
-
-
-@contextmanager
-def reading_tasks(participant: Participant) -> Iterator[None]:
-    """A task that is missing was deleted in between if the worker has withdrawn in another tab."""
-    try:
-        yield
-    except ObjectDoesNotExist as missing:
-        if has_left(participant):
-            raise SessionOver from missing
-        raise
 
 
 def has_left(participant: Participant) -> bool:

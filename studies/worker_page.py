@@ -1,9 +1,7 @@
-"""What the worker's page shows beside the tasks, as the study's settings want it."""
+"""What participants read on the first and the last page, by the study's settings."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import stages
@@ -11,34 +9,10 @@ from .classes import PEOPLE
 from .models import Participant, Study
 from .models.settings import ScoreTold
 from .stages import Json
+from .summary import count_range
 
 # Fewer would tell a worker more about chance than about others.
 LEAST_TO_COMPARE = 10
-
-
-def page_of(participant: Participant, progress: Sequence[Json]) -> Json:
-    """For the page's head, its keys and its breaks. `progress` has the counted stages with what is done of each."""
-    study = participant.study_as_joined
-    return {
-        "answer_keys": study.answer_keys,
-        "minutes_left": minutes_left(participant, progress) if study.shows_minutes_left else None,
-        "shows_effort": study.shows_effort,
-        "offers_breaks": study.offers_breaks,
-    }
-
-
-def minutes_left(participant: Participant, progress: Sequence[Json]) -> int:
-    """Of the minutes that workers are told, as many as a typical worker still needs."""
-    whole = rest = 0.0
-    for row in progress:
-        seconds = stages.named(row["name"]).expected_seconds(participant)
-        whole += seconds
-        rest += seconds * (1 - share_done(row))
-    return math.ceil(participant.study_as_joined.minutes * rest / whole) if whole else 0
-
-
-def share_done(row: Json) -> float:
-    return min(1.0, (row["done"] + row["part"]) / row["total"]) if row["total"] else 0.0
 
 
 @dataclass(frozen=True)
@@ -70,8 +44,9 @@ def bonus_words(study: Study) -> str:
 
 
 def pictures_of(study: Study) -> dict[str, str]:
-    """How many pictures each stage shows, by the stage's name."""
-    return {stage.name: stage.in_numbers(study) for stage in stages.flow()}
+    """How many pictures the stages that show images have, such as “20–40 pictures”, by the stage's name."""
+    showing = [stage for stage in stages.flow() if stage.unit == "image"]
+    return {stage.name: count_range(stage.lengths(study), "picture") for stage in showing}
 
 
 def bonus_news(participant: Participant) -> str | None:
@@ -88,15 +63,23 @@ def has_score(participant: Participant) -> bool:
     return participant.study_as_joined.shows_score and participant.evaluation_accuracy is not None
 
 
-def tells_scores(study: Study) -> bool:
-    """Whether scores may be told now. Together they give the evaluation's labels away, however they are rounded, so
-    nobody learns anything of them as long as anybody can still use the labels."""
+def tells_scores(participant: Participant) -> bool:
+    """Whether the participant may see the score now.
+
+    Scores, pooled, reveal the labels of the evaluation images, however they are rounded. So nobody sees one while
+    anybody can still use the labels: in this study, or in another one with a version of the same data set.
+    """
+    study, dataset = participant.study, participant.study_as_joined.dataset
     if study.score_told == ScoreTold.AT_ONCE:
         return True
-    return study.state == Study.State.CLOSED and not _is_anybody_under_way(study)
+    if study.state != Study.State.CLOSED or has_people_under_way(study):
+        return False
+    others = Study.objects.filter(dataset__name=dataset.name).exclude(pk=study.pk)
+    finished = (Study.State.DRAFT, Study.State.CLOSED)
+    return not any(other.state not in finished or has_people_under_way(other) for other in others)
 
 
-def _is_anybody_under_way(study: Study) -> bool:
+def has_people_under_way(study: Study) -> bool:
     people = study.participants.filter(purpose__in=PEOPLE).under_way()
     return people.filter(last_seen_at__gte=study.cutoff).exists()
 

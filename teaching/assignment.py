@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 from django.db.models import F
 
@@ -10,18 +11,22 @@ from studies.models import Participant, Study
 from .teachers import known_teachers
 
 
-def assign(participant: Participant) -> None:
-    """Gives the participant a teacher, and as many images as fit the memory. Inside a transaction."""
-    # Who came to look at one teacher has it already.
+def assign(participant: Participant) -> dict[str, Any]:
+    """Give the participant an arm and a number of images that fits the memory; return the columns that changed.
+
+    Runs inside a transaction.
+    """
+    # A preview of one arm has it already.
     if not participant.arm:
         draw_arm(participant)
     participant.teaching_steps = teaching_length(
         participant.study_as_joined, participant.arm, participant.memory_span or 1.0
     )
+    return {name: getattr(participant, name) for name in ("ticket", "arm", "teaching_steps")}
 
 
 def draw_arm(participant: Participant) -> None:
-    """Gives the participant a ticket and with it a teacher: exact under any concurrency."""
+    """Give the participant a ticket and with it an arm: exact under any concurrency."""
     study = participant.study_as_joined
     participant.ticket = take_ticket(study, participant.purpose)
     if study.assignment == Study.Assignment.FILL_GAPS:

@@ -51,6 +51,7 @@ def _ceiling(dataset_id: int, key: str) -> Ceiling | None:
     from analysis.stats import wilson_interval
 
     from . import pools
+    from .choice import load_pool
     from .engine.classes import likeliest
 
     dataset = Dataset.objects.get(pk=dataset_id, key=key)
@@ -58,7 +59,7 @@ def _ceiling(dataset_id: int, key: str) -> Ceiling | None:
     if features is None:
         return None
     labels = dict(dataset.examples.values_list("pk", "label"))
-    target = pools.load(dataset).pool.target
+    target = load_pool(dataset).pool.target
     right = sum(int(likeliest(target @ row)) == labels[pk] for pk, row in features.items())
     interval = wilson_interval(right, len(features))
     if interval is None:

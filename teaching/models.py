@@ -1,17 +1,10 @@
 """The steps of interactive teaching."""
 
+from typing import Any
+
 from django.db import models
 
-from studies import rows
-from studies.models import LabelTask, LabelTaskQuerySet, Participant
-
-
-class TeachingStepQuerySet(LabelTaskQuerySet["TeachingStep"]):
-    def note_look(self, participant: Participant, position: int, feedback_ms: float | None) -> None:
-        """Keeps how long the feedback to a step was in sight, which the page tells with its next answer."""
-        if feedback_ms is not None:
-            place = {"participant": participant.pk, "position": position}
-            rows.change(TeachingStep, {"feedback_ms": feedback_ms}, place)
+from studies.models import LabelTask, LabelTaskQuerySet
 
 
 class TeachingStep(LabelTask):
@@ -50,9 +43,13 @@ class TeachingStep(LabelTask):
     )
 
     CHAINED = (*LabelTask.CHAINED, "step")
-    NEEDED_BY_EVERY_STEP = (*LabelTask.NEEDED_BY_EVERY_STEP, "step", "probabilities")
+    NUMBER = "step"
+    STEP_COLUMNS = (*LabelTask.STEP_COLUMNS, "step")
 
-    objects = TeachingStepQuerySet.as_manager()
+    # The steps up to this one, once they have been read (teaching/choice.py).
+    history: Any = None
+
+    objects = LabelTaskQuerySet["TeachingStep"].as_manager()
 
     class Meta(LabelTask.Meta):
         constraints = [

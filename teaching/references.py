@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from studies.labels import image_address
 from studies.models import Dataset, Example, Participant
-from studies.stages import Json
+from studies.stages import Json, example_url
 
 
 def describe_references(participant: Participant) -> list[Json]:
@@ -19,7 +18,7 @@ def describe_references(participant: Participant) -> list[Json]:
             "name": name,
             "description": descriptions[name],
             "image": {
-                "url": image_address(participant, pictures[dataset.label_of(name)]),
+                "url": example_url(participant, pictures[dataset.class_names.index(name)]),
                 "alt": f"A picture of the class {name}",
             },
         }
@@ -45,10 +44,10 @@ def _typical_ids(dataset_id: int, key: str) -> list[int]:
     # Numerics take a moment to load, and a server starts without them.
     import numpy as np
 
-    from . import pools
+    from .choice import load_pool
 
     dataset = Dataset.objects.get(pk=dataset_id, key=key)
-    teaching = pools.load(dataset)
+    teaching = load_pool(dataset)
     pool, found = teaching.pool, []
     for label in np.unique(pool.labels):
         rows = np.flatnonzero(pool.labels == label)

@@ -40,7 +40,7 @@ LAYERS: dict[str, set[str]] = {
         "analysis.stats", "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck",
         "rehearsal",
     },
-    "reproduction": {
+    "research": {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts", "analysis.modelcheck",
     },

@@ -98,19 +98,15 @@ def postgres() -> Iterator[Postgres]:
         yield server
 
 
-# gunicorn's own threaded worker, so that workers are answered beside each other in one process, too.
-BESIDE_EACH_OTHER = {"GUNICORN_CMD_ARGS": "--worker-class=gthread"}
-
-
 @pytest.fixture(scope="session")
 def sqlite_site() -> Iterator[Site]:
-    with running_site(**BESIDE_EACH_OTHER) as site:
+    with running_site() as site:
         yield site
 
 
 @pytest.fixture(scope="session")
 def postgres_site(postgres: Postgres) -> Iterator[Site]:
-    with running_site(postgres.create_database("site"), **BESIDE_EACH_OTHER) as site:
+    with running_site(postgres.create_database("site")) as site:
         yield site
 
 

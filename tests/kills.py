@@ -14,7 +14,7 @@ from http.client import HTTPException
 from threading import Event
 from typing import Any
 
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.jobs.real import fall_silent, write
 from tests.postgres import Postgres
 from tests.processes import children_of, find_child, until

@@ -57,6 +57,9 @@ def filled(name: str, prepared: Path) -> Iterator[None]:
                 made.execute("PRAGMA journal_mode = DELETE")
                 made.backup(memory)
         with memory:
-            memory.execute("DELETE FROM auth_user")
+            tables = {name for (name,) in memory.execute("SELECT name FROM sqlite_master")}
+            for table in ("desk_passwordlink", "auth_user"):
+                if table in tables:
+                    memory.execute(f"DELETE FROM {table}")
             memory.execute("UPDATE sqlite_sequence SET seq = 0 WHERE name = 'auth_user'")
         yield

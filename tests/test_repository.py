@@ -3,15 +3,15 @@
 import importlib
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from jedi_web.management.commands.licences import licences
 
 ROOT = Path(__file__).resolve().parent.parent
-# Of the view that does nothing: settings and a server of its own.
-NO_COMMANDS = ("__init__", "bare", "bare_gunicorn_conf")
 # How keys of common services, private keys, our own access tokens and passwords in addresses look.
 # Made-up passwords of the examples are let through.
 SECRETS = {
@@ -72,6 +72,22 @@ def test_a_secret_would_be_found(kind, text):
     assert secrets_in(f"KEY = '{text}'") == [kind]
 
 
+def test_the_licence_and_the_citation_agree_with_the_project():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [author] = project["authors"]
+    licence = (ROOT / project["license-files"][0]).read_text()
+    assert licence.startswith("BSD 3-Clause License\n")
+    assert re.search(rf"^Copyright \(c\) \d+, {author['name']}$", licence, re.MULTILINE)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["version"] == project["version"]
+    assert citation["license"] == project["license"] == "BSD-3-Clause"
+    assert citation["authors"] == [author]
+    [paper] = citation["references"]
+    assert [person["family-names"] for person in paper["authors"]] == ["Zhou", "Nelakurthi", "He"]
+    assert (paper["year"], paper["doi"]) == (2018, "10.1145/3219819.3219952")
+
+
 def test_everything_that_a_server_installs_has_a_licence_that_allows_it():
     listed = list(licences())
     assert {"django", "numpy", "scipy"} <= {name for name, _, _ in listed}
@@ -79,7 +95,7 @@ def test_everything_that_a_server_installs_has_a_licence_that_allows_it():
 
 
 @pytest.mark.parametrize(
-    "name", [path.stem for path in (ROOT / "bench").glob("*.py") if path.stem not in NO_COMMANDS]
+    "name", ["engine.__main__", *(path.stem for path in (ROOT / "bench").glob("*.py"))]
 )
 def test_a_benchmark_finds_what_it_measures(name):
     importlib.import_module(f"bench.{name}")

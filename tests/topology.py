@@ -116,6 +116,7 @@ def running_topology(database_url: str, **extra: str) -> Iterator[Topology]:
 def deployed_environment(port: int, database_url: str) -> dict[str, str]:
     """What docker-compose.many.yml gives to a web server, with addresses of this machine."""
     return many()["web"]["environment"] | {
+        "JEDI_ACCEL_LOCATION": "/files/",
         "DATABASE_URL": database_url,
         "JEDI_INTERNAL_URL": f"http://127.0.0.1:{port}",
         "JEDI_PUBLIC_URL": f"http://127.0.0.1:{port}",
@@ -128,14 +129,7 @@ def deployed_environment(port: int, database_url: str) -> dict[str, str]:
 
 def many() -> dict:
     """The services of the second compose file."""
-    return yaml.load((ROOT / "docker-compose.many.yml").read_text(), ComposeLoader)["services"]
-
-
-class ComposeLoader(yaml.SafeLoader):
-    """Knows the mark with which a second file takes away what the first one gives."""
-
-
-ComposeLoader.add_constructor("!reset", lambda loader, node: None)
+    return yaml.load((ROOT / "docker-compose.many.yml").read_text(), yaml.SafeLoader)["services"]
 
 
 @contextmanager

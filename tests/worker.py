@@ -5,9 +5,8 @@ from typing import Any, cast
 
 from django.test import Client
 
-from studies import stages
+from rehearsal.bots import ANSWERS, Bot
 from studies.models import Participant, Study
-from studies.stages import SimulatedPerson
 
 Json = dict[str, Any]
 
@@ -87,10 +86,11 @@ class Worker:
             return {"order": order, "response_ms": 900.0, "shown_ms": 3000.0}
         if "image" in task:
             return {"label": state["session"]["classes"][0], "response_ms": 700.0}
-        return stages.named(task["kind"]).simulated_answer(task, cast(SimulatedPerson, self))
+        # A made-up stage of a test.
+        return ANSWERS[task["kind"]](cast(Bot, self), task)
 
     def wait(self, milliseconds: float) -> None:
-        """All that a made-up stage asks of the person who takes it; nobody waits in a test."""
+        """Nobody waits in a test."""
 
     def go_to(self, stage: str, choose: Callable[[Json], Json] | None = None) -> Json:
         """Answers until the session is at a stage ("done" for all of it); returns the task there."""

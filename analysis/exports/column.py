@@ -78,7 +78,11 @@ ORIGIN: tuple[Column[Participant], ...] = (
         "SHA-256 of those settings; the datasheet of an export lists them in full.",
         "version.hash",
     ),
-    Column("software_version", TEXT, "The version of JEDI Web with which the session began."),
+    Column(
+        "software_version",
+        TEXT,
+        "The version of JEDI Web with which the session began, with its commit.",
+    ),
     Column(
         "participant_seed",
         WHOLE,

@@ -37,12 +37,12 @@ TASK_TIMES: tuple[Column[Task], ...] = (
 
 
 def _true_class(task: LabelTask) -> str:
-    return task.participant.study_as_joined.dataset.class_name(task.example.label)
+    return task.participant.study_as_joined.dataset.class_names[task.example.label]
 
 
 def _answer_class(task: LabelTask) -> str:
     dataset = task.participant.study_as_joined.dataset
-    return "" if task.answer is None else dataset.class_name(task.answer)
+    return "" if task.answer is None else dataset.class_names[task.answer]
 
 
 def _signed(read: Callable[[LabelTask], int | None]) -> Callable[[LabelTask], int | None]:

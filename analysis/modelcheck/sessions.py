@@ -10,11 +10,10 @@ import numpy as np
 
 from studies.models import Participant, Study
 from studies.version_groups import VersionChoice
-from teaching import pools
+from teaching.choice import learning_rate_of, load_pool
 from teaching.engine import LearningRate, Pool
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.models import TeachingStep
-from teaching.services import learning_rate_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +75,7 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             memory_span=person.memory_span,
             beta=person.beta or 0.0,
             rate=learning_rate_of(study),
-            pool=pools.load(study.dataset).pool,
+            pool=load_pool(study.dataset).pool,
             examples=np.array(examples, dtype=np.intp),
             answers=np.array(answers, dtype=np.intp),
             probabilities=np.array(probabilities, dtype=np.float64),

@@ -14,8 +14,8 @@ from scipy import stats
 
 # Below this, an arm is described by its mean alone: an interval or a test would be theatre.
 TOO_FEW = 5
-# Below this, the interval of a mean is Student's, because the bootstrap's is too narrow (`bench/intervals.py` measures
-# both), and intervals and p values are shown with a note that they are rough.
+# Below this, the interval of a mean is Student's, because the bootstrap's is too narrow (see `research/intervals.py`),
+# and intervals and p values are shown with a note that they are rough.
 FEW = 20
 # A spread below this share of the size of the values is rounding, not spread.
 ROUNDING = 1e-12

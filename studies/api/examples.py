@@ -6,7 +6,7 @@ from drf_spectacular.utils import OpenApiExample
 
 from studies.errors import InvalidAnswer, SessionOver, StudyNotOpen
 
-from .parsers import BodyTooLarge
+from .errors import BodyTooLarge
 
 _SESSION = {
     "code": "K7QF-2MXD",

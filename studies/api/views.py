@@ -1,32 +1,59 @@
-"""The session API: what a worker's page, a bot or another front end says to the server."""
+"""The session API for the worker's page, bots and other front ends."""
 
-import copy
 import time
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import ScopedRateThrottle
 from rest_framework.views import APIView
 
 from studies import services, sessions, stages, withdrawal
+from studies.answers import record_answer
 from studies.events import MOST_EACH, MOST_PER_CALL, PAGE_EVENTS, PageEvent, note_events
 from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, Study
 from studies.recruitment import Recruitment
-from studies.stages import Json, Milliseconds
+from studies.stages import Milliseconds
 
 from . import examples
-from .errors import error_body
+from .errors import BodyTooLarge, error_body
 
 MAX_POSITION = 1_000_000
+MAX_BODY_BYTES = 16 * 1024
+
+
+class NestedJSONParser(JSONParser):
+    """Refuses thousands of nested brackets, which fit into a small body."""
+
+    def parse(self, *arguments: Any, **options: Any) -> dict[str, Any]:
+        try:
+            return super().parse(*arguments, **options)
+        except RecursionError as error:
+            raise ParseError from error
+
+
+class JsonView(APIView):
+    """The base of every call of our APIs: JSON of at most 16 KiB."""
+
+    parser_classes = [NestedJSONParser]
+
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """There is one format: reply with it, whatever the client accepts."""
+        return super().perform_content_negotiation(request, force=True)
+
+    def initial(self, request: Request, *arguments: Any, **options: Any) -> None:
+        """Refuse a large body before it is read."""
+        super().initial(request, *arguments, **options)
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
+            raise BodyTooLarge
 
 
 class JoinRequest(serializers.Serializer[Any]):
@@ -46,6 +73,16 @@ class JoinRequest(serializers.Serializer[Any]):
         help_text="signed by the server, for previews and rehearsals, which never count",
     )
 
+    def to_internal_value(self, data: Any) -> Any:
+        """Strings, or integers, which are kept digit by digit: 1e999999 is the float inf to a JSON parser."""
+        if isinstance(data, Mapping):
+            floats = [name for name in data.keys() & self.fields if isinstance(data[name], float)]
+            if floats:
+                raise serializers.ValidationError(
+                    {name: ["Send it as a JSON string."] for name in floats}
+                )
+        return super().to_internal_value(data)
+
 
 class JoinReply(serializers.Serializer[Any]):
     token = serializers.CharField()
@@ -56,24 +93,20 @@ class PositionRequest(serializers.Serializer[Any]):
     position = serializers.IntegerField(min_value=1, max_value=MAX_POSITION)
 
 
+POSITION = PositionRequest()
+
+
 class AnswerRequest(PositionRequest):
     """One answer. Which of the fields are needed depends on the kind of the current task."""
 
     def get_fields(self) -> dict[str, Any]:
-        """Those of all stages, none of them required here: the stage that is answered knows which it needs."""
+        """For the schema only: the fields of all stages. The stage that is answered validates its own."""
         fields = super().get_fields()
         for stage in stages.flow():
-            for name, declared in stage.answer_fields.items():
-                fields[name] = field = copy.deepcopy(declared)
+            for name, field in stage.answer().get_fields().items():
                 field.required = False
+                fields[name] = field
         return fields
-
-
-@lru_cache(maxsize=1)
-def answer_form(flow: tuple[stages.Stage, ...]) -> AnswerRequest:
-    """Made once for these stages, because making its fields takes longer than checking an answer. Checking leaves no
-    trace in it."""
-    return AnswerRequest()
 
 
 class StageField(serializers.ChoiceField):
@@ -192,7 +225,7 @@ class JoinThrottle(ScopedRateThrottle):
         return time.time() if settings.JEDI_SHARES_CACHE else time.monotonic()
 
 
-class Join(APIView):
+class Join(JsonView):
     throttle_classes = [JoinThrottle]
     throttle_scope = "join"
 
@@ -215,42 +248,34 @@ class Join(APIView):
         return Response(body, status.HTTP_201_CREATED if is_new else status.HTTP_200_OK)
 
 
-def state_reply(state: Json) -> HttpResponse:
-    """Written at once: a reply of the framework is put together in several steps, for forms that this has not."""
-    return JsonResponse(state, json_dumps_params={"ensure_ascii": False, "separators": (",", ":")})
-
-
-class Session(APIView):
+class Session(JsonView):
     @extend_schema(
         operation_id="get_session",
         responses={200: StateReply, **error_responses(404, 410)},
         examples=examples.STATES,
     )
-    def get(self, request: Request, token: str) -> HttpResponse:
+    def get(self, request: Request, token: str) -> Response:
         """The current task. Repeatable; writes nothing but "last seen"."""
         participant = sessions.find(token)
-        services.touch(participant)
-        return state_reply(services.session_state(participant))
+        sessions.touch(participant)
+        return Response(sessions.session_state(participant))
 
 
-class Answers(APIView):
+class Answers(JsonView):
     @extend_schema(
         operation_id="answer",
         request=AnswerRequest,
         responses={200: AnswerReply, **error_responses(400, 404, 409, 410, 413, 415)},
         examples=[*examples.ANSWERS, *examples.ANSWER_REPLIES],
     )
-    def post(self, request: Request, token: str) -> HttpResponse:
+    def post(self, request: Request, token: str) -> Response:
         """Answer a position; the reply has the feedback and the next task. The same answer again is a no-op."""
         participant = sessions.find(token)
-        payload = answer_form(stages.flow()).run_validation(request.data)
-        state = services.record_answer(
-            participant=participant, position=payload["position"], payload=payload
-        )
-        return state_reply(state)
+        position = POSITION.run_validation(request.data)["position"]
+        return Response(record_answer(participant, position, request.data))
 
 
-class Withdrawal(APIView):
+class Withdrawal(JsonView):
     @extend_schema(
         operation_id="get_withdrawal",
         responses={200: WithdrawalReply, **error_responses(404)},
@@ -268,11 +293,12 @@ class Withdrawal(APIView):
     )
     def post(self, request: Request, token: str) -> Response:
         """Leave the study for good. Again is a no-op; a session that has ended otherwise cannot be left."""
-        participant = withdrawal.withdraw(sessions.find(token))
-        return Response(services.session_state(participant))
+        participant = sessions.find(token)
+        withdrawal.withdraw(participant)
+        return Response(sessions.session_state(sessions.reload(participant)))
 
 
-class Events(APIView):
+class Events(JsonView):
     @extend_schema(
         operation_id="note_events",
         request=EventsRequest,

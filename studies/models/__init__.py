@@ -3,11 +3,17 @@
 from .datasets import FEWEST_CLASSES, MOST_CLASSES, Dataset, DatasetQuerySet, Example, ImageClass
 from .events import AuditEntry, SessionEvent
 from .outcomes import Outcome
-from .participants import Participant, ParticipantQuerySet
+from .sessions import (
+    LabelTask,
+    LabelTaskQuerySet,
+    Participant,
+    ParticipantQuerySet,
+    Task,
+    digest_of,
+)
 from .settings import BetaMapping
 from .sharing import StudyQuerySet, StudyShare
 from .studies import Study
-from .tasks import LabelTask, LabelTaskQuerySet, Task
 from .versions import StudyVersion
 
 __all__ = [
@@ -30,4 +36,5 @@ __all__ = [
     "StudyShare",
     "StudyVersion",
     "Task",
+    "digest_of",
 ]

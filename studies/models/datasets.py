@@ -12,9 +12,9 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
 
-from .. import image_places
+from .. import images
 from ..colours import CLASS_COLOURS
-from ..image_sides import SMALLEST
+from ..images import SMALLEST
 from ..keys import new_key, new_seed
 
 FEWEST_CLASSES, MOST_CLASSES = 2, len(CLASS_COLOURS)
@@ -76,7 +76,7 @@ class Dataset(models.Model):
     @staticmethod
     def all_folders() -> Path:
         """Where the folders of all data sets are."""
-        return image_places.folder_of_all()
+        return images.datasets_folder()
 
     @property
     def folder(self) -> Path:
@@ -84,21 +84,15 @@ class Dataset(models.Model):
         return self.all_folders() / self.key
 
     def image_folder(self, side: int = SMALLEST) -> Path:
-        return image_places.image_folder(self.key, side)
+        return images.image_folder(self.key, side)
 
     def image_path(self, example: Example, side: int = SMALLEST) -> Path:
-        return image_places.image_file(self.key, example.key, side)
+        return images.image_file(self.key, example.key, side)
 
     @cached_property
     def class_names(self) -> list[str]:
         """What people read, class 0 first."""
         return [one.display_name for one in self.classes.all()]
-
-    def class_name(self, label: int) -> str:
-        return self.class_names[label]
-
-    def label_of(self, class_name: str) -> int:
-        return self.class_names.index(class_name)
 
 
 class ImageClass(models.Model):

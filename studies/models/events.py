@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from .participants import Participant
+from .sessions import Participant
 from .studies import Study
 
 

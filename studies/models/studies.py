@@ -10,7 +10,6 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from .. import stages
 from ..keys import new_token
 from .datasets import Dataset
 from .settings import (
@@ -112,10 +111,12 @@ class Study(
 
     def clean(self) -> None:
         """Checks the fields together. What only a later module can judge is left to that module's stage."""
+        from .. import stages
+
         self.welcome, self.consent = tidy(self.welcome), tidy(self.consent)
         problems: dict[str, list[str]] = {}
         for stage in stages.flow() if self.dataset_id else ():
-            for field, problem in stage.problems_of(self).items():
+            for field, problem in stage.check_settings(self).items():
                 problems.setdefault(field, []).append(problem)
         if problems:
             raise ValidationError(problems)

@@ -134,7 +134,10 @@ class Versioned(models.Model):
         return {name: cls.paper_value_of(name) for name in unknown} | known
 
     def as_of(self, version: StudyVersion) -> Study:
-        """The study with the settings of one of its versions."""
+        """The study with the settings of one of its versions: the study as a participant of that version joined it.
+
+        What no version freezes (title, session hours, closed arms) stays as it is now.
+        """
         # Read before the copy is made, so that many versions read it once.
         own_key = self.dataset.key
         study: Any = copy.copy(self)
@@ -142,5 +145,6 @@ class Versioned(models.Model):
             if name != "dataset":
                 setattr(study, name, value)
             elif value["key"] != own_key:
-                study.dataset = Dataset.objects.using(self._state.db).get(key=value["key"])
+                datasets = Dataset.objects.using(self._state.db).defer("insight")
+                study.dataset = datasets.get(key=value["key"])
         return study  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.site import Site
 
 

@@ -1,6 +1,6 @@
 """Takes the figures of docs/people.md from a report: `python -m tests.browser.take_figures REPORT.html`.
 
-The report is what `manage.py reproduce people` wrote of the three sets that the page is about.
+The report is what `python -m research people` wrote of the three sets that the page is about.
 """
 
 import io

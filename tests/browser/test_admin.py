@@ -28,7 +28,7 @@ def test_the_first_password_link_sets_the_password_once(site: Site, visit: Visit
     assert "Your studies" in visitor.text("#content")
 
     stranger = visit(path)
-    assert "has been used" in stranger.text("h1")
+    assert "no longer works" in stranger.text("h1")
     assert "/first-password/" not in site.python("manage.py", "prepare", "--no-demo")
 
 

@@ -1,6 +1,6 @@
 """An attention check says which class to choose, is read out first, and is answered by keyboard alone."""
 
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit

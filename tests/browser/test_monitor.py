@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.site import Site
 
 from .conftest import Join, MakeStudy, Visit

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from reproduction.report import Data, Report, ReportTable, Section, write
+from research.report import Data, Report, ReportTable, Section, write
 
 from .conftest import PHONE
 

@@ -83,7 +83,7 @@ def main() -> None:
         django.setup()
         from studies.software import software_version
 
-        path = FOLDER / f"{software_version()}.zip"
+        path = FOLDER / f"{software_version().partition('+')[0]}.zip"
         path.unlink(missing_ok=True)
         make(path, Path(scratch))
     path.chmod(0o644)

@@ -55,7 +55,6 @@ def test_the_models_and_the_migrations_agree(tmp_path):
     [
         ("JEDI_HTTPS", "maybe", "JEDI_HTTPS is 'maybe'. Set it to 1 or 0."),
         ("JEDI_PROXIES", "-1", "Set it to a whole number, 0 or more."),
-        ("JEDI_METRICS_TOKEN", "short", "Set it to at least 20 random ones, or unset it."),
         ("DATABASE_URL", "mysql://user@host/name", "must look like postgres://user:password@host:5432/name"),
         ("DATABASE_URL", "postgres://user@host", "Unset it to use SQLite"),
         ("DATABASE_URL", "postgres://user@host:many/name", "must look like postgres://"),
@@ -93,7 +92,6 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
     read = {
         "JEDI_HTTPS": lambda: environment.flag("JEDI_HTTPS"),
         "JEDI_PROXIES": lambda: environment.number("JEDI_PROXIES", 0),
-        "JEDI_METRICS_TOKEN": lambda: environment.token("JEDI_METRICS_TOKEN"),
         "DATABASE_URL": lambda: environment.database(tmp_path),
         "JEDI_CACHE_URL": environment.cache,
         "JEDI_ACCEL_LOCATION": lambda: environment.location("JEDI_ACCEL_LOCATION"),

@@ -90,10 +90,11 @@ def test_the_deployed_pages_ask_no_other_host(sqlite_site):
         assert 'href="http' not in page.replace('href="http://www.w3.org', "")
 
 
-def test_of_data_and_photographs_nothing_runs():
+def test_data_and_images_have_the_policy_of_the_pages():
     worker = Worker(make_study())
     image = worker.go_to("teaching")["image"]["url"]
     for address in (image, f"/api/sessions/{worker.token}/", "/api/sessions/nobody/"):
         reply = Client().get(address)
-        assert policy(reply) == {"default-src": {"'none'"}, "frame-ancestors": {"'none'"}}
+        assert policy(reply)["default-src"] == policy(reply)["frame-ancestors"] == {"'none'"}
+        assert policy(reply)["script-src"] == {"'self'"}
         assert_guarded(reply)

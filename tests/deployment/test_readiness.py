@@ -9,6 +9,8 @@ import pytest
 from jedi_web import readiness
 from jobs import heartbeat
 from studies.models import Dataset
+from teaching import pool_files
+from teaching.engine import storage
 from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db
@@ -65,3 +67,37 @@ def test_a_cut_image_is_noticed_until_it_is_whole(parts):
     readiness._looked_at.clear()
     image.unlink()
     assert "have lost files" in parts()["pools"]
+
+
+@pytest.fixture
+def hashes(monkeypatch):
+    """How often a whole pool was hashed."""
+    calls, verify = [], storage.verify
+    monkeypatch.setattr(storage, "verify", lambda folder: (calls.append(folder), verify(folder)))
+    pool_files._hashed.clear()
+    return calls
+
+
+def test_a_flipped_bit_of_a_pool_is_noticed_until_it_is_put_back(parts, hashes):
+    path = Dataset.objects.get().folder / "pool" / "features.npy"
+    whole = path.read_bytes()
+    assert parts()["pools"] == "fine"
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert "have lost files" in parts()["pools"]
+    path.write_bytes(whole)
+    assert parts()["pools"] == "fine"
+
+
+def test_a_pool_that_nobody_wrote_is_hashed_again_after_a_while_only(parts, hashes, monkeypatch):
+    path = Dataset.objects.get().folder / "pool" / "features.npy"
+    whole, stat = path.read_bytes(), path.stat()
+    assert parts()["pools"] == parts()["pools"] == "fine"
+    assert len(hashes) == 1
+    # A disk that fails leaves the time of the file as it was.
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    assert parts()["pools"] == "fine"
+    monkeypatch.setattr(pool_files, "TRUSTED_SECONDS", 0.0)
+    assert "have lost files" in parts()["pools"]
+    assert len(hashes) == 2
+    path.write_bytes(whole)

@@ -20,8 +20,7 @@ from jedi_web.backup import rows
 from jedi_web.backup.archive import Manifest, open_archive
 from jedi_web.backup.services import restore_files, saved_rows
 from memorytest.models import MemoryRound
-from studies.models import Participant
-from studies.models.tasks import Task
+from studies.models import Participant, Task
 from teaching.models import TeachingStep
 from teaching.services import fit_earlier_sessions
 from tests.deployment.release_site import BOTS, FOLDER, LINKS, SQL, STUDY

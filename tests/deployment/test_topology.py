@@ -3,11 +3,13 @@
 import json
 import random
 import re
+import socket
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.client import IncompleteRead
+from itertools import cycle
 from subprocess import Popen
 from threading import Event
 from typing import Any
@@ -243,3 +245,46 @@ def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(p
         assert_static_files_are_sent_by_the_proxy(topology, people)
         assert_the_log_keeps_secrets(topology, people)
         assert_one_limit_holds_for_both_servers(topology, slug)
+
+
+SLOW_CONNECTIONS = 500
+# Requests that never end: a request line, a header, and the body of an answer.
+UNFINISHED = (
+    b"GET /healthz HT",
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+    b"POST /api/sessions/x/answers/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 40\r\n\r\n{",
+)
+
+
+@contextmanager
+def slow_clients(port: int) -> Iterator[list[socket.socket]]:
+    """Connections that have sent half a request and keep quiet."""
+    with ExitStack() as stack:
+        connections = []
+        for _, request in zip(range(SLOW_CONNECTIONS), cycle(UNFINISHED), strict=False):
+            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection.sendall(request)
+            connections.append(connection)
+        yield connections
+
+
+def is_waiting(connection: socket.socket) -> bool:
+    """Whether the server has neither answered nor closed the connection."""
+    connection.setblocking(False)
+    try:
+        connection.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+    return False
+
+
+@pytest.mark.faults
+@pytest.mark.timeout(600)
+def test_participants_are_served_while_500_slow_clients_hold_their_connections(postgres):
+    with running_topology(postgres.create_database("slow")) as topology:
+        slug = topology.site.make_study(evaluation_size=10)
+        with slow_clients(topology.site.port) as connections, crowd(topology, slug) as people:
+            people.go_on(300)
+            assert all(map(is_waiting, connections))
+        assert_nothing_was_lost(topology, people)

@@ -6,10 +6,11 @@ import pytest
 
 from evaluation.models import EvaluationItem
 from evaluation.stage import EvaluationStage, draw_checks, draw_images, spare_images, with_checks
-from studies.labels import image_address, image_key
+from studies import sessions
+from studies.answers import record_answer
+from studies.errors import AlreadyAnswered
 from studies.models import Example, Participant
-from studies.seeds import generator
-from studies.stages import Recorded
+from studies.stages import example_url, image_key
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
 
@@ -63,7 +64,7 @@ def test_the_classes_are_mixed_and_not_shown_one_after_the_other(study):
 
 def test_the_order_is_a_permutation_of_what_was_drawn_class_by_class(participant):
     """The draw again by its definition: its first half is one class, its second half the other."""
-    rng = generator(participant, "evaluation", 0)
+    rng = participant.generator("evaluation", 0)
     by_class = []
     for label in (0, 1):
         rows = Example.objects.filter(
@@ -110,7 +111,7 @@ def test_the_images_of_checks_are_permuted_and_belong_to_no_test(study):
     for seed in range(10):
         person = made(study, seed)
         drawn = draw_images(person)
-        spare = spare_images(person, drawn, generator(person, "attention", 0))
+        spare = spare_images(person, drawn, person.generator("attention", 0))
         assert len(set(spare) - set(drawn)) == len(spare) == 4
         sorted_ones += spare == sorted(spare)
     # One in 24 by chance; all of them if they stood in the order of the database.
@@ -121,7 +122,7 @@ def test_checks_ask_for_both_classes_equally_often_in_an_order_of_their_own(stud
     asked = set()
     for seed in range(20):
         person = made(study, seed)
-        checks = draw_checks(person, draw_images(person), generator(person, "attention", 0))
+        checks = draw_checks(person, draw_images(person), person.generator("attention", 0))
         labels = tuple(check.instructed_label for check in checks)
         assert sorted(labels) == [0, 0, 1, 1]
         asked.add(labels)
@@ -132,7 +133,7 @@ def test_a_check_may_ask_for_the_class_that_the_image_is_not(study):
     agreeing = set()
     for seed in range(20):
         person = made(study, seed)
-        checks = draw_checks(person, draw_images(person), generator(person, "attention", 0))
+        checks = draw_checks(person, draw_images(person), person.generator("attention", 0))
         truth = labels_of([check.example for check in checks])
         agreeing |= {c.instructed_label == label for c, label in zip(checks, truth, strict=True)}
     assert agreeing == {True, False}
@@ -141,11 +142,13 @@ def test_a_check_may_ask_for_the_class_that_the_image_is_not(study):
 # The stage
 
 
-def begun(person: Participant) -> EvaluationStage:
-    stage = EvaluationStage()
+def begun(person: Participant) -> Participant:
+    """The participant at the first image of the evaluation, as read for a step."""
     person.stage, person.position = "evaluation", 10
-    stage.begin(person)
-    return stage
+    for name, value in EvaluationStage().begin(person).items():
+        setattr(person, name, value)
+    person.save()
+    return sessions.find(person.token)
 
 
 def test_beginning_writes_every_image_in_order(participant):
@@ -157,37 +160,32 @@ def test_beginning_writes_every_image_in_order(participant):
     assert participant.evaluation_started_at is not None
 
 
-def test_an_answer_gets_no_feedback_and_the_last_one_ends_the_stage(participant):
-    stage = begun(participant)
+def test_an_answer_gets_no_feedback_and_the_last_one_ends_the_session(participant):
+    session = begun(participant)
     for position in range(10, 38):
-        participant.position = position
-        answer = stage.read(participant, {"label": "wild"})
-        plan = stage.plan(participant, answer)
-        taken = stage.record(participant, answer, plan)
-        assert stage.tell(participant, plan).feedback is None
-        assert taken.is_last == (position == 37)
-    assert stage.recorded(participant, 10) == Recorded({"label": 0}, feedback=None)
-    assert stage.recorded(participant, 9) is None
+        reply = record_answer(session, position, {"label": "wild"})
+        assert reply["feedback"] is None
+        assert reply["session"]["stage"] == ("evaluation" if position < 37 else "done")
+    again = sessions.find(participant.token)
+    assert record_answer(again, 10, {"label": "wild"})["feedback"] is None
+    with pytest.raises(AlreadyAnswered):
+        record_answer(again, 10, {"label": "domestic"})
 
 
 def test_a_task_names_the_next_image_and_no_later_one(participant):
-    stage = begun(participant)
+    session, stage = begun(participant), EvaluationStage()
     here, following, later = (item.example for item in EvaluationItem.objects.of(participant)[:3])
-    task = stage.current(participant).task
-    assert task["image"]["url"] == image_address(participant, here)
-    assert task["prefetch"] == [image_address(participant, following)]
-    assert stage.picture(participant, image_key(participant, following)) is not None
-    assert stage.picture(participant, image_key(participant, later)) is None
-    participant.position = 37
-    assert stage.current(participant).task["prefetch"] == []
+    task = sessions.session_state(session)["task"]
+    assert task["image"]["url"] == example_url(participant, here)
+    assert task["prefetch"] == [example_url(participant, following)]
+    assert stage.picture(session, image_key(participant, following)) is not None
+    assert stage.picture(session, image_key(participant, later)) is None
+    session.position = 37
+    assert sessions.session_state(session)["task"]["prefetch"] == []
 
 
 def test_finishing_leaves_the_accuracies_without_the_checks(participant):
-    stage = begun(participant)
-    for item in EvaluationItem.objects.of(participant):
-        right = item.example.label
-        item.take_answer(right if item.item % 4 else 1 - right, response_ms=700)
-        item.save()
+    session = begun(participant)
     example = participant.study.dataset.examples.filter(split="teaching")[0]
     for step, label in enumerate((1 - example.label, example.label), start=1):
         row = TeachingStep(
@@ -195,11 +193,15 @@ def test_finishing_leaves_the_accuracies_without_the_checks(participant):
             is_first_showing=step == 1, probabilities=[0.5, 0.5], p=0.5, f=0.5, learning_rate=0.03,
             choice_ms=1.0,
         )  # fmt: skip
-        row.take_answer(label, response_ms=700)
+        row.set_answer({"label": label, "response_ms": 700})
         row.save()
-    stage.finish(participant)
-    counted = [i for i in EvaluationItem.objects.of(participant) if not i.is_check]
-    accuracy = sum(bool(item.item % 4) for item in counted) / 24
+    names = participant.study.dataset.class_names
+    items = list(EvaluationItem.objects.of(participant))
+    for item in items:
+        label = item.example.label if item.item % 4 else 1 - item.example.label
+        record_answer(session, item.position, {"label": names[label]})
+    participant.refresh_from_db()
+    accuracy = sum(bool(item.item % 4) for item in items if not item.is_check) / 24
     assert participant.unique_examples == 1
     assert participant.first_seen_accuracy == 0
     assert participant.evaluation_accuracy == pytest.approx(accuracy)

@@ -21,8 +21,7 @@ def dataset(make_once):
 
 def measured(study, lengths, **fields):
     person = make_participant(study)
-    measure(person, lengths)
-    for name, value in fields.items():
+    for name, value in (measure(person, lengths) | fields).items():
         setattr(person, name, value)
     person.save()
     return person

@@ -6,7 +6,7 @@ from memorytest.displays import Report
 from memorytest.models import MemoryRound
 from memorytest.stage import MemoryStage
 from studies import chain
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -116,15 +116,14 @@ def test_an_answer_leaves_the_time_of_a_report_that_came_while_it_was_being_take
 ):
     position = worker.task()["position"]
     order = worker.expose(position).json()["task"]["order"]
-    planned = MemoryStage.plan
+    next_task = MemoryStage.next_task
 
-    def plan_and_be_overtaken(stage, participant, answer):
-        plan = planned(stage, participant, answer)
-        monkeypatch.setattr(MemoryStage, "plan", planned)
+    def overtaken(stage, participant, answered):
+        monkeypatch.setattr(MemoryStage, "next_task", next_task)
         assert report(worker, position, **SHOWN).status_code == 200
-        return plan
+        return next_task(stage, participant, answered)
 
-    monkeypatch.setattr(MemoryStage, "plan", plan_and_be_overtaken)
+    monkeypatch.setattr(MemoryStage, "next_task", overtaken)
     reply = worker.answer(position=position, order=order, shown_ms=99.0)
     assert reply.status_code == 200
     assert reply.json()["task"]["position"] == position + 1

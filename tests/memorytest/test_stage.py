@@ -1,13 +1,14 @@
 """The memory test as a stage: which rounds follow each other, what is shown when, and what it leaves."""
 
 import itertools
+from typing import Any
 
 import pytest
 
 from memorytest.models import MemoryRound
-from memorytest.stage import MemoryStage, new_round, next_round
-from studies import rows
+from memorytest.stage import MemoryStage, new_round
 from studies.errors import InvalidAnswer, NotShown
+from studies.head_counts import progress_in
 from studies.models import Participant
 from tests.builders import make_dataset, make_participant, make_study
 
@@ -44,11 +45,27 @@ def play(participant: Participant, *outcomes: bool) -> list[tuple[int, int]]:
         this.begin_exposure()
         this.save()
         order = this.pictures if is_right else this.pictures[::-1]
-        answer = STAGE.read(participant, {"order": order})
-        STAGE.record(participant, answer, STAGE.plan(participant, answer))
+        following = answer(participant, order)
         played.append((this.trial, this.length))
-        participant.position += 1
+        if following:
+            following.save()
+            participant.position += 1
     return played
+
+
+def answer(participant: Participant, order: list[str]) -> MemoryRound | None:
+    """Stores an answer to the current round; returns the round that follows."""
+    this = STAGE.get_task(participant, participant.position)
+    cleaned = STAGE.validate(participant, this, {"order": order})
+    this.set_answer(cleaned)
+    following = STAGE.next_task(participant, this)
+    STAGE.save_answer(participant, this, cleaned)
+    return following
+
+
+def results(participant: Participant) -> dict[str, Any]:
+    last = MemoryRound.objects.filter(participant=participant).order_by("position").last()
+    return STAGE.results(participant, last)
 
 
 def test_a_practice_round_of_the_shortest_length_comes_first(participant):
@@ -68,16 +85,17 @@ def test_rounds_grow_until_a_mistake_or_the_longest_and_then_a_new_trial_begins(
     assert play(participant, *outcomes) == [
         (0, 2), *[(1, 2), (1, 3), (1, 4)], *[(2, 2), (2, 3), (2, 4), (2, 5)], *[(3, 2), (3, 3)],
     ]  # fmt: skip
-    last = MemoryRound.objects.get(participant=participant, trial=3, length=3)
-    assert next_round(last) is None
+    last = STAGE.get_task(participant, participant.position)
+    assert (last.trial, last.length, last.is_answered) == (3, 3, True)
+    assert STAGE.next_task(participant, last) is None
 
 
 def test_finishing_leaves_lengths_span_and_decay(participant):
     STAGE.begin(participant)
     play(participant, False, *(True, True, False), *(True, True, True, True), *(False,))
-    STAGE.finish(participant)
-    assert participant.memory_lengths == [3, 5, 1]
-    assert (participant.memory_span, participant.beta) == (4.0, 0.75)
+    found = results(participant)
+    assert found["memory_lengths"] == [3, 5, 1]
+    assert (found["memory_span"], found["beta"]) == (4.0, 0.75)
 
 
 def test_no_picture_comes_twice_in_a_trial(participant):
@@ -122,7 +140,7 @@ def test_a_task_never_tells_the_true_order(participant):
     STAGE.begin(participant)
     this = MemoryRound.objects.get(participant=participant)
     MemoryRound.objects.filter(pk=this.pk).update(shuffled=this.pictures[::-1])
-    task = STAGE.current(participant).task
+    task = STAGE.describe(participant, STAGE.get_task(participant, this.position), None)
     assert [image["id"] for image in task["images"]] == this.pictures[::-1]
     assert "order" not in task
     assert task["phase"] == "ready"
@@ -132,7 +150,7 @@ def test_an_answer_before_the_display_is_refused(participant):
     STAGE.begin(participant)
     this = MemoryRound.objects.get(participant=participant)
     with pytest.raises(NotShown):
-        STAGE.plan(participant, {"order": this.pictures})
+        answer(participant, this.pictures)
 
 
 def test_an_order_must_name_each_picture_once(participant):
@@ -141,12 +159,11 @@ def test_an_order_must_name_each_picture_once(participant):
     this.begin_exposure()
     this.save()
     first, second = this.pictures
-    times = {"shown_ms": None, "response_ms": None}
     for order in ([], [first], [first, first], [first, second, second], [first, "moon"]):
         with pytest.raises(InvalidAnswer):
-            STAGE.plan(participant, {"order": order} | times)
+            answer(participant, order)
     for order in itertools.permutations(this.pictures):
-        assert STAGE.plan(participant, {"order": list(order)} | times).answered == this
+        assert STAGE.validate(participant, this, {"order": list(order)}) == {"order": list(order)}
 
 
 def test_a_picture_is_served_once_a_round_has_it(participant):
@@ -160,13 +177,13 @@ def test_a_picture_is_served_once_a_round_has_it(participant):
 
 def test_progress_counts_trials_that_are_over_and_no_practice(participant):
     STAGE.begin(participant)
-    assert STAGE.progress([participant])[participant.pk].done == 0
+    assert progress_in(STAGE, [participant])[participant.pk].done == 0
     play(participant, True)
-    assert STAGE.progress([participant])[participant.pk].done == 0
+    assert progress_in(STAGE, [participant])[participant.pk].done == 0
     play(participant, False)
-    assert STAGE.progress([participant])[participant.pk].done == 1
-    assert STAGE.current(participant).done == 1
-    assert STAGE.progress([]) == {}
+    assert progress_in(STAGE, [participant])[participant.pk].done == 1
+    assert STAGE.get_task(participant, participant.position).units_done == 1
+    assert progress_in(STAGE, []) == {}
 
 
 # Displays that do not count
@@ -177,9 +194,9 @@ def test_a_trial_with_every_round_played_again_still_has_pictures_and_none_repea
     person.position = 2
     for length in range(2, 10):
         first = new_round(person, person.position, 1, length)
-        rows.insert(first)
+        first.save()
         again = new_round(person, person.position + 1, 1, length, repeats=person.position)
-        rows.insert(again)
+        again.save()
         person.position += 2
         assert len({*first.pictures, *again.pictures}) == 2 * length
 
@@ -189,9 +206,7 @@ def test_a_round_that_was_replaced_counts_in_no_length(participant):
     play(participant, False)
     MemoryRound.objects.filter(participant=participant, trial=1).update(is_replaced=True)
     participant.position += 1
-    rows.insert(
-        new_round(participant, participant.position, 1, 2, repeats=participant.position - 1)
-    )
+    position = participant.position
+    new_round(participant, position, 1, 2, repeats=position - 1).save()
     play(participant, *(True, False), *(False,), *(False,))
-    STAGE.finish(participant)
-    assert participant.memory_lengths == [2, 1, 1]
+    assert results(participant)["memory_lengths"] == [2, 1, 1]

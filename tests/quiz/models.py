@@ -5,8 +5,9 @@ from typing import Any
 from django.db import models
 from rest_framework import serializers
 
-from studies.models import Participant, Task
-from studies.stages import RESPONSE_MS, Current, Json, Recorded, SimulatedPerson, Stage, Taken, Told
+from rehearsal.bots import ANSWERS
+from studies.models import Participant, Study, Task
+from studies.stages import AnswerSerializer, Json, Stage
 
 QUESTIONS = ("How old is the universe?", "How many legs has a spider?")
 
@@ -20,51 +21,56 @@ class Question(Task):
     class Meta(Task.Meta):
         pass
 
+    def set_answer(self, answer: Json) -> None:
+        super().set_answer(answer)
+        self.reply = answer["reply"]
+
+    def has_answer(self, answer: Json) -> bool:
+        return self.reply == answer["reply"]
+
+    @property
+    def units_done(self) -> int:
+        return self.number - 1
+
+
+class QuizAnswer(AnswerSerializer):
+    reply = serializers.CharField(max_length=60)
+
 
 class QuizStage(Stage):
     name = "quiz"
     title = "Questions"
     label = "general quiz"
     unit = "question"
-    tasks = Question
-    answer_fields = {"reply": serializers.CharField(max_length=60), "response_ms": RESPONSE_MS}
+    task_model = Question
+    answer = QuizAnswer
     preview = "The first question of the quiz."
     script = "js/worker/quiz.js"
 
-    def begin(self, participant: Participant) -> None:
+    def next_task(self, participant: Participant, answered: Question) -> Question | None:
+        if answered.number == len(QUESTIONS):
+            return None
+        return Question(
+            participant=participant, position=answered.position + 1, number=answered.number + 1
+        )
+
+    def begin(self, participant: Participant) -> Json:
         Question.objects.create(participant=participant, position=participant.position, number=1)
+        return {}
 
-    def total(self, participant: Participant) -> int:
-        return len(QUESTIONS)
+    def feedback(self, participant: Participant, task: Question) -> Json:
+        return {"kind": self.name}
 
-    def current(self, participant: Participant) -> Current:
-        this = Question.objects.get(participant=participant, position=participant.position)
-        text = QUESTIONS[this.number - 1]
-        task = {"kind": self.name, "position": this.position, "text": text}
-        return Current(task, done=this.number - 1)
+    def describe(self, participant: Participant, task: Question, feedback: Json | None) -> Json:
+        return {"text": QUESTIONS[task.number - 1]}
 
-    def plan(self, participant: Participant, answer: Json) -> Question:
-        this = Question.objects.get(participant=participant, position=participant.position)
-        this.reply = answer["reply"]
-        this.mark_answered(answer["response_ms"])
-        return this
+    def lengths(self, study: Study) -> tuple[int]:
+        return (len(QUESTIONS),)
 
-    def record(self, participant: Participant, answer: Json, plan: Question) -> Taken:
-        plan.save()
-        is_last = plan.number == len(QUESTIONS)
-        if not is_last:
-            following: dict[str, Any] = {"position": plan.position + 1, "number": plan.number + 1}
-            Question.objects.create(participant=participant, **following)
-        return Taken(is_last)
 
-    def tell(self, participant: Participant, plan: Question) -> Told:
-        return Told({"kind": self.name})
+def answer_question(bot: Any, task: Json) -> Json:
+    bot.wait(1200)
+    return {"reply": "eight", "response_ms": 1200.0}
 
-    def recorded(self, participant: Participant, position: int) -> Recorded | None:
-        answered = Question.objects.filter(answered_at__isnull=False)
-        this = answered.filter(participant=participant, position=position).first()
-        return Recorded({"reply": this.reply}, {"kind": self.name}) if this else None
 
-    def simulated_answer(self, task: Json, person: SimulatedPerson) -> Json:
-        person.wait(1200)
-        return {"reply": "eight", "response_ms": 1200.0}
+ANSWERS[QuizStage.name] = answer_question

@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
-from studies.seeds import generator
 from teaching.engine import LearningRate, Pool, Shown, make_teacher
 from tests.builders import SHORT, jpeg
 
@@ -121,7 +120,7 @@ class OldSoftware:
         drawn_for.study_as_joined = drawn_for.study
         history: list[Shown] = []
         for step in range(1, min(answers + 1, STEPS) + 1):
-            choice = teacher.choose(self.pool, history, generator(drawn_for, "teaching", step))
+            choice = teacher.choose(self.pool, history, drawn_for.generator("teaching", step))
             label = self.labels[choice.example]
             answer = (label if step % 3 else -label) if step <= answers else None
             self.rows("teaching.TeachingStep").create(

@@ -31,9 +31,9 @@ def place(request, settings) -> Iterator[int]:
     with_quiz = list(settings.JEDI_STAGES)
     with_quiz.insert(request.param, "tests.quiz.models.QuizStage")
     settings.JEDI_STAGES = with_quiz
-    stages.flow.cache_clear()
+    stages.clear_caches()
     yield request.param
-    stages.flow.cache_clear()
+    stages.clear_caches()
 
 
 @pytest.fixture
@@ -135,13 +135,13 @@ def test_a_preview_begins_there_and_after_it(researcher, study):
         assert Client().get(f"/api/sessions/{token}/").json()["session"]["stage"] == stage
 
 
-@pytest.mark.parametrize("columns, chosen", [((), "consent"), (("arm",), "quiz")])
+@pytest.mark.parametrize("assigns_arm, chosen", [(False, "consent"), (True, "quiz")])
 def test_a_preview_begins_where_a_teacher_is_assigned(
-    researcher, study, settings, monkeypatch, columns, chosen
+    researcher, study, settings, monkeypatch, assigns_arm, chosen
 ):
-    monkeypatch.setattr(QuizStage, "columns", columns)
+    monkeypatch.setattr(QuizStage, "assigns_arm", assigns_arm)
     settings.JEDI_STAGES = [path for path in settings.JEDI_STAGES if "teaching" not in path]
-    stages.flow.cache_clear()
+    stages.clear_caches()
     assert preselected(page(researcher, f"/admin/studies/study/{study.pk}/preview/")) == chosen
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from studies.models import Study
 from studies.rates import factor_between, rate_question, rate_sentence
-from teaching.services import learning_rate_of, teacher_of
+from teaching.choice import learning_rate_of, teacher_of
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 

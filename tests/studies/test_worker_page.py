@@ -8,7 +8,7 @@ from desk.setup.page import paper_settings
 from studies.models import Participant, Study
 from studies.models.settings import IN_THE_PAPER
 from studies.recruitment import turk_origin
-from studies.worker_page import bonus_words, comparison, minutes_left, offer_of
+from studies.worker_page import bonus_words, comparison, offer_of
 from tests.builders import make_dataset, make_participant, make_study
 from tests.worker import Worker
 
@@ -120,10 +120,6 @@ def test_a_score_is_compared_once_ten_others_have_finished(study):
 )
 def test_the_rule_of_the_bonus_is_said_as_it_is(reward, share, words):
     assert bonus_words(Study(reward=reward, bonus_share=share)) == words
-
-
-def test_a_study_of_no_length_has_no_minutes_left():
-    assert minutes_left(Participant(study=Study()), []) == 0
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from studies.models import Dataset, Participant
-from teaching import pools, services
+from teaching.choice import choose_step, history_of
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_participant, make_study
 
@@ -20,9 +20,10 @@ def taught_by(
     participant.save()
     steps: list[TeachingStep] = []
     for number in range(answers + 1):
-        steps.append(services.next_step(participant, number + 1, pools.history(steps)))
+        steps.append(choose_step(participant, number + 1, history_of(steps)))
         if number < answers:
             label = steps[-1].example.label
-            steps[-1].take_answer(label if number % 3 else 1 - label, 800.0)
+            answer = label if number % 3 else 1 - label
+            steps[-1].set_answer({"label": answer, "response_ms": 800.0})
         steps[-1].save()
     return participant

@@ -5,6 +5,7 @@ import pytest
 from studies.models import Example
 from teaching import pools
 from teaching.ceiling import NO_FEATURES, ceiling_of, ceiling_sentence
+from teaching.choice import load_pool
 from teaching.engine.classes import concept_vector
 from tests.builders import make_dataset
 
@@ -17,7 +18,7 @@ def test_the_ceiling_counts_the_evaluation_images_that_the_concept_gets_right():
     labels = dict(
         dataset.examples.filter(split=Example.Split.EVALUATION).values_list("pk", "label")
     )
-    target = concept_vector(pools.load(dataset).pool.target)
+    target = concept_vector(load_pool(dataset).pool.target)
     right = sum((features[pk] @ target >= 0) == label for pk, label in labels.items())
     ceiling = ceiling_of(dataset)
     assert (ceiling.mean, ceiling.n) == (right / 40, 40)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from research.recovery import drawn_session, two_classes
 from teaching import decay
 from teaching.engine import LearningRate, Pool, Shown, SimulatedLearner
 from tests.teaching.engine.bank.builders import class_history, class_pool, seen_by
-from tests.teaching.learners import RATE, session_of, told_apart
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
@@ -121,16 +121,16 @@ def test_tasks_of_one_person_speak_of_one_beta_with_rates_of_their_own():
 
 
 def test_intervals_hold_the_true_decay_at_least_as_often_as_they_say():
-    pool = told_apart()
-    fits = [session_of(pool, 0.75, 80, seed, factor=4) for seed in range(40)]
+    pool = two_classes()
+    fits = [drawn_session(pool, 0.75, 80, seed, factor=4) for seed in range(40)]
     assert sum(fit.low <= 0.75 <= fit.high for fit in fits) >= 36
     assert all(fit.low <= fit.beta <= fit.high for fit in fits)
 
 
 def test_many_answers_find_the_decay_and_the_rate():
-    pool = told_apart()
-    quick = [session_of(pool, 0.0, 200, seed, factor=4) for seed in range(6)]
-    slow = [session_of(pool, 0.9, 200, seed, factor=4) for seed in range(6)]
+    pool = two_classes()
+    quick = [drawn_session(pool, 0.0, 200, seed, factor=4) for seed in range(6)]
+    slow = [drawn_session(pool, 0.9, 200, seed, factor=4) for seed in range(6)]
     assert np.mean([fit.beta for fit in slow]) - np.mean([fit.beta for fit in quick]) > 0.2
     assert all(fit.gain > 0 for fit in slow)
     # A larger β with a smaller rate explains the answers about as well.
@@ -141,9 +141,9 @@ def test_answers_about_what_was_never_taught_say_nothing():
     # No example has anything in common with another, so that nothing is known at any step.
     pool = Pool(np.eye(8), np.arange(8) % 2)
     history = [Shown(example, example // 3 % 2, 0.5) for example in range(6)]
-    fit = decay.fit_session(pool, history, RATE)
+    fit = decay.fit_session(pool, history, LearningRate(0.6))
     assert fit.tells_nothing
     assert set(fit.surface) == {0}
     assert fit.gain == pytest.approx(0, abs=1e-9)
     assert fit.beta == pytest.approx(decay.BETAS.mean())
-    assert not session_of(told_apart(), 0.9, 200, seed=0, factor=4).tells_nothing
+    assert not drawn_session(two_classes(), 0.9, 200, seed=0, factor=4).tells_nothing

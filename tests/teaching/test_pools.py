@@ -5,6 +5,7 @@ import pytest
 
 from studies.models import Example
 from teaching import pools
+from teaching.choice import history_of, load_pool
 from teaching.engine import Shown
 from teaching.models import TeachingStep
 from tests.builders import make_dataset
@@ -18,7 +19,7 @@ def dataset():
 
 
 def test_every_row_of_the_pool_is_its_example(dataset):
-    loaded = pools.load(dataset)
+    loaded = load_pool(dataset)
     rows = {row.pk: row for row in dataset.examples.filter(split=Example.Split.TEACHING)}
     assert loaded.pool.n == len(loaded.example_ids) == len(rows) == 12
     for index, pk in enumerate(loaded.example_ids):
@@ -27,9 +28,9 @@ def test_every_row_of_the_pool_is_its_example(dataset):
 
 
 def test_a_pool_is_loaded_once_and_never_confused_with_another(dataset):
-    assert pools.load(dataset) is pools.load(dataset)
+    assert load_pool(dataset) is load_pool(dataset)
     other = make_dataset(teaching=14, evaluation=6, seed=8)
-    assert pools.load(other).pool.n == 14
+    assert load_pool(other).pool.n == 14
 
 
 def test_the_features_of_evaluation_images_belong_to_them(dataset):
@@ -53,10 +54,10 @@ def test_a_history_has_the_answered_steps_alone(dataset):
         TeachingStep(example=first, answer=0, probabilities=[0.75, 0.25]),
         TeachingStep(example=second, probabilities=[0.25, 0.75]),
     ]
-    assert pools.history(steps) == [Shown(example=3, answer=0, p=[0.75, 0.25])]
+    assert history_of(steps) == [Shown(example=3, answer=0, p=[0.75, 0.25])]
 
 
 def test_an_evaluation_image_is_no_part_of_a_history(dataset):
     stranger = dataset.examples.filter(split=Example.Split.EVALUATION)[0]
     with pytest.raises(ValueError, match=f"{stranger.key} is not in the teaching pool"):
-        pools.history([TeachingStep(example=stranger, answer=1, probabilities=[0.5, 0.5])])
+        history_of([TeachingStep(example=stranger, answer=1, probabilities=[0.5, 0.5])])

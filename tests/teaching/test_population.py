@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import beta as beta_distribution
 
+from research.recovery import drawn_session, firm_session, two_classes
 from teaching import population as groups
 from teaching.decay import BETAS, RATES, STYLES, likelihoods, together
 from teaching.population import population
-from tests.teaching.learners import firm_session, session_of, told_apart
 
 
 def made_surfaces(n: int, seed: int = 0) -> list[list[int]]:
@@ -98,13 +98,13 @@ def test_nothing_known_about_anybody_leaves_the_mean_open():
 
 
 def test_groups_of_known_learners_are_told_apart_where_single_fits_are_not():
-    pool = told_apart()
+    pool = two_classes()
     found, singles = [], []
     for beta in (0.0, 0.5, 0.9):
         rng = np.random.default_rng(int(100 * beta))
         # People learn at rates of their own.
         factors = 2 * np.exp(rng.normal(0, 1.2, 100))
-        fits = [session_of(pool, beta, 30, seed, factor) for seed, factor in enumerate(factors)]
+        fits = [drawn_session(pool, beta, 30, seed, factor) for seed, factor in enumerate(factors)]
         found.append(population([[fit.surface] for fit in fits]))
         singles.append(np.mean([together([fit.surface]).beta for fit in fits]))
     means = [one.mean for one in found]
@@ -119,7 +119,7 @@ def test_groups_of_known_learners_are_told_apart_where_single_fits_are_not():
 
 @pytest.mark.parametrize("beta", [0.0, 0.4, 0.8])
 def test_firm_answers_are_not_taken_for_a_long_memory(beta):
-    pool = told_apart()
+    pool = two_classes()
     fits = [firm_session(pool, beta, 30, seed) for seed in range(60)]
     found = population([[fit.surface] for fit in fits])
     assert found.mean == pytest.approx(beta, abs=0.1)
@@ -127,7 +127,7 @@ def test_firm_answers_are_not_taken_for_a_long_memory(beta):
 
 
 def test_first_opinions_hide_no_difference_between_groups():
-    pool = told_apart()
+    pool = two_classes()
     forgetful, retentive = (
         population([[firm_session(pool, beta, 30, seed, 0.3).surface] for seed in range(60)])
         for beta in (0.0, 0.9)

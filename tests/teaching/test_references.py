@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from studies.image_addresses import address_of
-from studies.labels import image_key
 from studies.models import Example
-from teaching import pools
+from studies.stages import example_url
+from teaching.choice import load_pool
 from teaching.models import TeachingStep
 from teaching.references import references_of
 from tests.builders import make_dataset, make_study
@@ -54,21 +53,21 @@ def test_the_pictures_are_served_to_whom_they_were_shown_and_to_nobody_else(stud
 
 def shown_to(worker, study) -> list[Example]:
     pictures = references_of(study.dataset)
-    return [pictures[study.dataset.label_of(name)] for name in worker.participant.classes]
+    return [pictures[study.dataset.class_names.index(name)] for name in worker.participant.classes]
 
 
 def test_nobody_has_them_before_the_learning_part(study):
     worker = Worker(study)
     worker.go_to("memory")
     me, [first, *_] = worker.participant, references_of(study.dataset)
-    address = address_of(me, image_key(me, first))
+    address = example_url(me, first)
     assert worker.client.get(address).status_code == 404
     worker.go_to("teaching")
     assert worker.client.get(address).status_code == 200
 
 
 def test_the_typical_image_stands_for_a_class_until_somebody_chooses_another(study):
-    pool = pools.load(study.dataset).pool
+    pool = load_pool(study.dataset).pool
     for label, example in enumerate(references_of(study.dataset)):
         own = [row for row in range(pool.n) if (pool.labels[row] > 0) == label]
         mean = pool.features[own].mean(axis=0)

@@ -3,8 +3,16 @@
 import pytest
 
 from studies.models import Participant, Study
-from studies.seeds import generator
-from teaching import pools, services
+from teaching import services
+from teaching.choice import (
+    _load_pool,
+    choose,
+    choose_step,
+    history_of,
+    learner_kinds,
+    load_pool,
+    teacher_of,
+)
 from teaching.engine import LearningRate, make_teacher
 from teaching.models import TeachingStep
 from tests.teaching.sessions import taught_by
@@ -16,7 +24,7 @@ def test_a_teacher_has_the_settings_of_the_study_and_the_memory_of_the_worker():
     participant = taught_by(
         "imt", answers=0, learning_rate=0.5, learning_rate_decay=9, repeat_window=2
     )
-    assert services.teacher_of(participant) == make_teacher(
+    assert teacher_of(participant) == make_teacher(
         "imt",
         beta=0.75,
         learning_rate=LearningRate(0.5, 9),
@@ -28,28 +36,25 @@ def test_a_teacher_has_the_settings_of_the_study_and_the_memory_of_the_worker():
 def test_who_took_no_memory_test_is_taught_as_if_without_memory():
     participant = taught_by("jedi", answers=0)
     participant.beta = None
-    assert services.teacher_of(participant).beta == 0
+    assert teacher_of(participant).beta == 0
 
 
 def test_only_jedi_takes_the_mended_estimate_and_sessions_keep_theirs():
     participant = taught_by("jedi", answers=6, jedi_estimator="mended")
-    assert services.teacher_of(participant).estimator == "mended"
-    assert (
-        services.teacher_of(taught_by("imt", answers=0, jedi_estimator="mended")).estimator
-        == "paper"
-    )
+    assert teacher_of(participant).estimator == "mended"
+    assert teacher_of(taught_by("imt", answers=0, jedi_estimator="mended")).estimator == "paper"
     assert [step.matches for step in services.replay(participant)] == [True] * 7
     study = Study.objects.get(pk=participant.study_id)
     study.jedi_estimator = "paper"
     study.save()
     participant = Participant.objects.get(pk=participant.pk)
-    assert services.teacher_of(participant).estimator == "mended"
+    assert teacher_of(participant).estimator == "mended"
     assert all(step.matches for step in services.replay(participant))
 
 
 def test_tracked_makes_every_choice_again_from_the_stored_answers_alone():
     participant = taught_by("tracked", answers=9)
-    pools._load.cache_clear()
+    _load_pool.cache_clear()
     again = services.replay(Participant.objects.get(pk=participant.pk))
     assert [step.matches for step in again] == [True] * 10
     assert all(step.choice.score == step.stored.score for step in again)
@@ -62,10 +67,10 @@ def test_tracked_makes_every_choice_again_from_the_stored_answers_alone():
 def test_a_step_keeps_everything_that_the_teacher_knew():
     participant = taught_by("jedi", answers=4)
     *before, step = TeachingStep.objects.of(participant)
-    history = pools.history(before)
-    pool = pools.load(participant.study.dataset).pool
-    rng = generator(participant, "teaching", 5)
-    choice = services.teacher_of(participant).choose(pool, history, rng)
+    history = history_of(before)
+    pool = load_pool(participant.study.dataset).pool
+    rng = participant.generator("teaching", 5)
+    choice = teacher_of(participant).choose(pool, history, rng)
     assert (step.step, step.position, step.example.pool_index) == (5, 5, choice.example)
     for name in ("p", "f", "score", "diversity", "usefulness", "learning_rate"):
         assert getattr(step, name) == getattr(choice, name)
@@ -86,7 +91,7 @@ def test_the_first_steps_are_random_and_a_first_showing_is_the_first():
 def test_choosing_writes_nothing():
     participant = taught_by("jedi", answers=2)
     steps = list(TeachingStep.objects.of(participant))
-    services.next_step(participant, 9, pools.history(steps))
+    choose_step(participant, 9, history_of(steps))
     assert TeachingStep.objects.of(participant).count() == 3
 
 
@@ -127,8 +132,8 @@ def test_the_likeliest_kind_of_learner_is_stored_with_a_step_and_verified_by_a_r
     participant = taught_by("tracked", answers=6)
     *_, changed, last = steps = list(TeachingStep.objects.of(participant))
     for place, step in enumerate(steps):
-        choice = services.choose(participant, pools.history(steps[:place]))
-        kinds = services.kinds_of_learners(choice)
+        choice = choose(participant, history_of(steps[:place]))
+        kinds = learner_kinds(choice)
         assert kinds[step.learner_kind] == step.learner_kind_p == max(kinds.values())
     assert all(step.matches for step in services.replay(participant))
     changed.learner_kind_p += 1e-6

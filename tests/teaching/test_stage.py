@@ -1,7 +1,12 @@
 """The stage of teaching: what it refuses of a study, what it shows, and what it takes."""
 
+from typing import Any
+
 import pytest
 
+from studies import sessions
+from studies.answers import record_answer
+from studies.errors import NotCurrent
 from studies.models import Participant, Study
 from teaching.engine import TEACHERS
 from teaching.models import TeachingStep
@@ -22,15 +27,16 @@ def participant(study) -> Participant:
     """Somebody who sees the first image."""
     participant = make_participant(study)
     participant.stage, participant.position = "teaching", 4
-    STAGE.begin(participant)
+    for name, value in STAGE.begin(participant).items():
+        setattr(participant, name, value)
     participant.save()
     return participant
 
 
-def answer(participant: Participant, label: int):
-    reply = {"label": label, "response_ms": 600.0}
-    plan = STAGE.plan(participant, reply)
-    return STAGE.record(participant, reply, plan), STAGE.tell(participant, plan)
+def answer(participant: Participant, label: int) -> dict[str, Any]:
+    session = sessions.find(participant.token)
+    class_name = participant.study.dataset.class_names[label]
+    return record_answer(session, session.position, {"label": class_name, "response_ms": 600.0})
 
 
 # What a study may ask for
@@ -85,47 +91,48 @@ def test_it_begins_with_a_teacher_a_length_and_the_first_image(participant):
 
 
 def test_an_image_is_shown_without_its_label(participant):
-    current = STAGE.current(participant)
-    assert current.done == 0
-    assert set(current.task) == {"kind", "position", "step", "steps", "image", "last_feedback"}
-    assert current.task["last_feedback"] is None
+    task = sessions.session_state(sessions.find(participant.token))["task"]
+    assert set(task) == {"kind", "position", "step", "steps", "image", "last_feedback"}
+    assert (task["step"], task["last_feedback"]) == (1, None)
 
 
 def test_an_answer_is_stored_and_the_next_image_with_it(participant):
     step = TeachingStep.objects.of(participant).get()
-    taken, told = answer(participant, 1 - step.example.label)
+    wrong = 1 - step.example.label
+    reply = answer(participant, wrong)
     step.refresh_from_db()
-    assert (step.answer, step.response_ms, step.is_correct) == (
-        1 - step.example.label,
-        600.0,
-        False,
-    )
-    dataset = participant.study.dataset
-    assert told.feedback["label"] == dataset.class_name(step.example.label)
-    assert told.feedback["answer"] == dataset.class_name(1 - step.example.label)
-    assert not taken.is_last
+    assert (step.answer, step.response_ms, step.is_correct) == (wrong, 600.0, False)
+    names = participant.study.dataset.class_names
+    assert reply["feedback"]["label"] == names[step.example.label]
+    assert reply["feedback"]["answer"] == names[wrong]
     assert [one.position for one in TeachingStep.objects.of(participant)] == [4, 5]
-    assert told.current.task["last_feedback"] == told.feedback
+    assert reply["task"]["last_feedback"] == reply["feedback"]
+    reloaded = sessions.session_state(sessions.find(participant.token))
+    assert reloaded["task"] == reply["task"]
 
 
-def test_planning_an_answer_writes_nothing(participant):
-    STAGE.plan(participant, {"label": 1, "response_ms": 600.0})
-    [step] = TeachingStep.objects.of(participant)
-    assert step.answer is None
+def test_choosing_the_next_image_writes_nothing(participant):
+    session = sessions.find(participant.token)
+    step = STAGE.get_task(session, 4)
+    step.set_answer({"label": 1, "response_ms": 600.0})
+    assert STAGE.next_task(session, step).position == 5
+    [stored] = TeachingStep.objects.of(participant)
+    assert stored.answer is None
 
 
 def test_the_last_answer_ends_the_stage(participant):
     for number in range(participant.teaching_steps):
-        taken, told = answer(participant, 1)
-        assert taken.is_last == (number == participant.teaching_steps - 1)
-        participant.position += 1
-    assert told.current is None
+        reply = answer(participant, 1)
+        is_last = number == participant.teaching_steps - 1
+        assert reply["session"]["stage"] == ("evaluation" if is_last else "teaching")
+    assert reply["task"]["last_feedback"] == reply["feedback"]
     assert TeachingStep.objects.of(participant).count() == participant.teaching_steps
 
 
-def test_an_answered_position_is_known_again_and_an_open_one_is_not(participant):
-    assert STAGE.recorded(participant, 4) is None
-    _, told = answer(participant, 1)
-    recorded = STAGE.recorded(participant, 4)
-    assert (recorded.answer, recorded.feedback) == ({"label": 1}, told.feedback)
-    assert STAGE.recorded(participant, 5) is None
+def test_a_repeated_answer_gets_the_same_feedback_and_a_later_position_is_refused(participant):
+    first = answer(participant, 1)
+    session = sessions.find(participant.token)
+    repeated = {"label": participant.study.dataset.class_names[1]}
+    assert record_answer(session, 4, repeated) == first
+    with pytest.raises(NotCurrent):
+        record_answer(session, 6, repeated)

@@ -11,7 +11,7 @@ from teaching.teachers import known_teachers, teacher_title
 
 ROOT = Path(__file__).resolve().parents[2]
 # Experiments and benchmarks choose teachers; models, commands and examples have a default to name.
-EXEMPT = ("teaching/engine/teachers/", "reproduction/", "bench/", "tests/", "desk/api/examples.py")
+EXEMPT = ("teaching/engine/teachers/", "research/", "bench/", "tests/", "desk/api/examples.py")
 
 
 @pytest.mark.parametrize("name", TEACHERS)

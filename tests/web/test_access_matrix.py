@@ -25,8 +25,7 @@ from desk.models import AccessToken
 from desk.pages import PAGES
 from jobs import heartbeat
 from studies import audit
-from studies.keys import digest_of
-from studies.models import AuditEntry
+from studies.models import AuditEntry, digest_of
 from tests.builders import make_dataset, make_study
 from tests.people import browser_of, make_researcher, share
 from tests.worker import Worker

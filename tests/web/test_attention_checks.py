@@ -74,7 +74,7 @@ def test_checks_come_on_top_of_the_evaluation_and_of_its_progress(study):
         state = worker.answer_task(state, obedient).json()
     assert len(asked) == 9
     assert [name for name in asked if name] == [
-        study.dataset.class_name(item.instructed_label)
+        study.dataset.class_names[item.instructed_label]
         for item in items_of(worker)
         if item.is_check
     ]

@@ -1,5 +1,6 @@
 """Nonsense at every stage: each kind gets its own status and a message, and nothing changes."""
 
+import json
 from copy import copy
 from datetime import timedelta
 
@@ -7,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from studies import stages
 from studies.models import Participant, Study
 from tests.builders import database_snapshot, make_dataset, make_study
 from tests.worker import Worker
@@ -123,10 +125,17 @@ def test_a_position_that_is_no_whole_number_is_refused(worker):
 
 
 def test_a_time_that_is_no_time_is_refused(worker):
-    position = good_answer(worker)["position"]
+    answer = good_answer(worker)
+    stage = stages.by_name()[worker.participant.stage]
+    times = [
+        name
+        for name, field in stage.answer().fields.items()
+        if isinstance(field, stages.Milliseconds)
+    ]
     for number in NO_TIME:
-        for field in ("response_ms", "shown_ms"):
-            body = f'{{"position": {position}, "{field}": {number}}}'
+        for field in times:
+            good = {name: value for name, value in answer.items() if name != field}
+            body = f'{json.dumps(good)[:-1]}, "{field}": {number}}}'
             assert_nothing_changes(lambda body=body: raw(worker, body), 400, "invalid", field)
 
 
@@ -140,10 +149,13 @@ def test_a_body_of_another_type_is_refused(worker):
 
 
 def test_a_huge_body_is_refused_before_it_is_read(worker):
-    body = '{"position": 1, "label": "' + "x" * 20_000 + '"}'
-    message = assert_nothing_changes(lambda: raw(worker, body), 413, "too_large")
-    assert "16 KiB" in message
-    assert_nothing_changes(lambda: raw(worker, body, call="exposures"), 413, "too_large")
+    # The last one is larger than what Django itself would read.
+    for size in (20_000, 1_100_000, 3_000_000):
+        body = '{"position": 1, "label": "' + "x" * size + '"}'
+        for call in ("answers", "exposures"):
+            assert_nothing_changes(
+                lambda body=body, call=call: raw(worker, body, call=call), 413, "too_large"
+            )
 
 
 def test_a_wrong_method_is_refused(worker):
@@ -276,7 +288,7 @@ def test_the_image_cannot_be_chosen_by_the_client(study):
     )
     step = worker.participant.teachingsteps.get(position=task["position"])
     assert step.example == shown
-    truth = study.dataset.class_name(shown.label)
+    truth = study.dataset.class_names[shown.label]
     assert reply.json()["feedback"]["label"] == truth
     assert step.is_correct == (truth == "wild")
 
@@ -393,6 +405,23 @@ def test_a_preview_starts_no_session(study, parameters):
 def test_a_recruitment_parameter_that_is_no_text_is_refused(study, value):
     for name in ("PROLIFIC_PID", "STUDY_ID", "workerId", "hitId"):
         assert_nothing_changes(lambda name=name: join(study, **{name: value}), 400, "invalid", name)
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999", "-1e999999", "1.0", "1e3", "12345678901234567890.5"]
+)
+@pytest.mark.parametrize("name", ["PROLIFIC_PID", "SESSION_ID", "workerId", "assignmentId"])
+def test_an_id_that_is_a_float_is_refused(study, name, number):
+    def ask():
+        return join(study, body=f'{{"{name}": {number}}}')
+
+    assert_nothing_changes(ask, 400, "invalid", name)
+
+
+def test_an_id_that_is_an_integer_is_kept_digit_by_digit(study):
+    number = 123456789012345678901234567890
+    assert join(study, body=f'{{"PROLIFIC_PID": {number}}}').status_code == 201
+    assert Participant.objects.get(study=study).external_id == str(number)
 
 
 @pytest.mark.parametrize("body", ["[]", "null", "7", "{", "[" * 8000])

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from studies.keys import digest_of
+from studies.models import digest_of
 from tests.site import Site, at_once
 from tests.worker import Worker
 

@@ -22,15 +22,14 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from datasets.models import Import
-from desk.access.roles import password_link
+from desk.access.passwords import make_password_link
 from desk.connections import outbound
 from desk.models import AccessToken, Payment, WebhookDelivery
 from desk.payment import record
 from jobs.models import LEASE
 from jobs.recovery import look_for_lost_work
 from rehearsal.models import Rehearsal
-from studies.keys import digest_of
-from studies.models import AuditEntry, Participant, Study
+from studies.models import AuditEntry, Participant, Study, digest_of
 from tests.admin_form import form_values
 from tests.breakdown import NOTED, SESSION, Ask, through_all_failures, unbroken
 from tests.builders import SHORT, database_snapshot, make_dataset, make_participant, make_study
@@ -105,7 +104,7 @@ def desk(settings, tmp_path, admin_user, monkeypatch) -> Desk:
 
 def setting_the_first_password(desk: Desk) -> Ask:
     somebody = desk.somebody()
-    link = "/admin/" + password_link(somebody).partition("/admin/")[2]
+    link = "/admin/" + make_password_link(somebody).partition("/admin/")[2]
     browser = unbroken()
     form = browser.get(link)["Location"]
     return lambda: browser.post(form, {"new_password1": PASSWORD, "new_password2": PASSWORD})
@@ -176,6 +175,12 @@ def excluding_somebody(desk: Desk) -> Ask:
     return desk.press(f"people/{desk.finished().pk}/exclusion/", reason="A bot.")
 
 
+def reopening_a_session(desk: Desk) -> Ask:
+    person = make_participant(desk.study)
+    Participant.objects.filter(pk=person.pk).update(stage="abandoned")
+    return desk.press(f"people/{person.pk}/reopen/")
+
+
 def recording_payments(desk: Desk) -> Ask:
     return desk.press("payment/record/", amount="2.00", people=desk.finished().code)
 
@@ -236,6 +241,7 @@ WRITES: list[tuple[str, Callable[[Desk], Ask]]] = [
     (f"{USER}{ROW}delete/", lambda desk: desk.send(f"{USER}{desk.somebody().pk}/delete/", post="yes")),
     (USER, lambda desk: deleting_several(desk, USER, desk.somebody())),
     (f"{USER}<id>/password/", setting_a_password),
+    (f"{USER}<int:pk>/link/", lambda desk: desk.send(f"{USER}{desk.somebody().pk}/link/")),
     (f"{GROUP}add/", lambda desk: desk.save(f"{GROUP}add/", name="Readers", permissions=["1", "2"])),
     (f"{GROUP}{ROW}change/", lambda desk: desk.save(f"{GROUP}{Group.objects.get().pk}/change/", name="All")),
     (f"{GROUP}{ROW}delete/", lambda desk: desk.send(f"{GROUP}{Group.objects.get().pk}/delete/", post="yes")),
@@ -254,6 +260,7 @@ WRITES: list[tuple[str, Callable[[Desk], Ask]]] = [
     (f"{PAGE}monitor/arms/<slug:arm>/open/", reopening_an_arm),
     (f"{PAGE}monitor/places/", lambda desk: desk.press("monitor/places/", more="5")),
     (f"{PAGE}people/<int:person>/exclusion/", excluding_somebody),
+    (f"{PAGE}people/<int:person>/reopen/", reopening_a_session),
     (f"{PAGE}payment/record/", recording_payments),
     (f"{PAGE}payment/undo/", undoing_payments),
     (f"{PAGE}connections/webhook/", lambda desk: desk.press("connections/webhook/", webhook_url="https://a.org/")),
@@ -368,8 +375,6 @@ SHOW = {
     "admin/jsi18n/",
     "admin/password_change/done/",
     "admin/r/<path:content_type_id>/<path:object_id>/",
-    # The link is worked out, and kept nowhere.
-    f"{USER}<int:pk>/link/",
     # What was typed is checked, and not saved.
     f"{STUDY}check/",
     f"{PAGE}check/",

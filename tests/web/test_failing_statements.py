@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from desk.models import AccessToken
 from studies import chain
-from studies.keys import digest_of
-from studies.models import Dataset, Participant, Study
+from studies.models import Dataset, Participant, Study, digest_of
 from tests.breakdown import Ask, through_all_failures, unbroken
 from tests.builders import SHORT, make_dataset, make_study
 from tests.people import make_researcher

@@ -10,9 +10,7 @@ from django.core.management import CommandError, call_command
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.keys import digest_of
-from studies.models import Participant
-from studies.seeds import generator
+from studies.models import Participant, digest_of
 from teaching.engine import TEACHERS, LearningRate, Pool, Shown
 from teaching.models import TeachingStep
 from teaching.services import replay
@@ -137,8 +135,8 @@ def assert_teaching_is_right(participant: Participant, learner: Learner) -> None
     history: list[Shown] = []
     for step in steps:
         t = len(history) + 1
-        choice = teacher.choose(pool, history, generator(participant, "teaching", t))
-        truth = step.example.dataset.class_name(step.example.label)
+        choice = teacher.choose(pool, history, participant.generator("teaching", t))
+        truth = step.example.dataset.class_names[step.example.label]
         assert (choice.example, choice.p) == (step.example.pool_index, pytest.approx(step.p))
         # The estimate of an error is kept a millionth away from certainty.
         error = 1 - step.p if step.example.label else step.p

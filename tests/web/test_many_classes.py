@@ -7,10 +7,8 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from evaluation.models import EvaluationItem
-from studies.keys import digest_of
-from studies.models import Participant, Study
-from studies.seeds import generator
-from teaching import pools
+from studies.models import Participant, Study, digest_of
+from teaching.choice import load_pool
 from teaching.engine import TEACHERS, LearningRate, Shown
 from teaching.models import TeachingStep
 from teaching.services import replay
@@ -64,7 +62,7 @@ def test_a_whole_session_is_stored_as_a_second_calculation_gives_it(dataset, arm
     history: list[Shown] = []
     for step in steps:
         t = len(history) + 1
-        choice = teacher.choose(pools.load(dataset).pool, history, generator(person, "teaching", t))
+        choice = teacher.choose(load_pool(dataset).pool, history, person.generator("teaching", t))
         assert choice.example == step.example.pool_index
         assert step.probabilities == pytest.approx(list(choice.probabilities))
         assert sum(step.probabilities) == pytest.approx(1)

@@ -112,6 +112,25 @@ def test_who_left_a_session_open_does_not_keep_the_scores_from_others():
     assert worker.task()["score"] is not None
 
 
+def test_a_score_waits_for_other_studies_of_the_same_images():
+    dataset = make_dataset(teaching=12, evaluation=6)
+    study, other, draft, stranger = (
+        make_study(dataset=dataset),
+        make_study(dataset=make_dataset(teaching=12, evaluation=6, name=dataset.name)),
+        make_study(dataset=dataset, state="draft"),
+        make_study(dataset=make_dataset(teaching=12, evaluation=6)),
+    )
+    worker, last = Worker(study), Worker(other)
+    worker.go_to("done")
+    Study.objects.filter(pk=study.pk).update(state="closed")
+    for state in ("open", "paused", "pilot", "closed"):
+        Study.objects.filter(pk=other.pk).update(state=state)
+        assert (worker.task()["score"], worker.task()["score_follows"]) == (None, True), state
+    last.go_to("done")
+    assert worker.task()["score"] is not None
+    assert (draft.state, stranger.state) == ("draft", "open")
+
+
 def test_no_evaluation_image_is_ever_taught():
     study = make_study(dataset=make_dataset(teaching=12, evaluation=6), attention_checks=2)
     worker = Worker(study)

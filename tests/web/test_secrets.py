@@ -1,20 +1,15 @@
 """What a browser must not learn too early, looked for in every byte of every reply."""
 
-import io
 import itertools
 import json
 import re
 
 import pytest
 from django.test import Client
-from PIL import Image
 
-from datasets.demo import butterflies
-from datasets.demo.collection import SEED
 from evaluation.models import EvaluationItem
-from studies import told_images
-from studies.keys import digest_of
-from studies.labels import image_key
+from studies.models import digest_of
+from studies.stages import image_key
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
@@ -29,13 +24,6 @@ SECRET_NAMES = re.compile(
     rb'example_id|split|is_random|is_first_showing|true_label|truth|pictures|first_seen_accuracy|teaching_gain|pk|id)"'
 )
 TEACHERS = re.compile(rb"\b(jedi|imt|eer|random|harmonic)\b", re.IGNORECASE)
-
-
-@pytest.fixture(params=["told by this process", "told by another"], autouse=True)
-def teller(request, monkeypatch):
-    """A process serves images whose addresses it has told from memory, and looks others up: with the same result."""
-    if request.param == "told by another":
-        monkeypatch.setattr(told_images, "remember", lambda *told: None)
 
 
 @pytest.fixture
@@ -131,9 +119,9 @@ def test_replies_to_right_and_wrong_evaluation_answers_cannot_be_told_apart(stud
         item = EvaluationItem.objects.get(
             participant__token_digest=digest_of(worker.token), position=worker.task()["position"]
         )
-        name = study.dataset.class_name
-        reply = worker.answer(position=item.position, label=name(item.example.label))
-        wrong = worker.answer(position=item.position + 1, label=name(1 - item.example.label))
+        name = study.dataset.class_names
+        reply = worker.answer(position=item.position, label=name[item.example.label])
+        wrong = worker.answer(position=item.position + 1, label=name[1 - item.example.label])
         assert reply.json()["feedback"] is None
         assert wrong.json()["feedback"] is None
         assert set(reply.json()) == set(wrong.json())
@@ -236,22 +224,6 @@ def test_images_have_opaque_names_and_no_names_in_their_headers(study):
     assert "private" in reply["Cache-Control"]
     assert not {"Last-Modified", "ETag"} & set(reply.headers)
     assert task["image"]["alt"] == "Image to classify"
-
-
-def test_the_demos_images_carry_no_metadata_and_share_one_size():
-    _, tests = butterflies.draw_collection(SEED, 4, 4)
-    opened = [Image.open(io.BytesIO(image)) for image in butterflies.encoded_images(tests)]
-    assert len({image.size for image in opened}) == 1
-    for image in opened:
-        assert not image.getexif()
-        assert set(image.info) <= {
-            "jfif",
-            "jfif_version",
-            "jfif_unit",
-            "jfif_density",
-            "progressive",
-            "progression",
-        }
 
 
 def test_the_pool_has_no_order_that_tells_a_class():

@@ -21,8 +21,7 @@ from hypothesis.stateful import (
 
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies.keys import digest_of
-from studies.models import Participant, Study
+from studies.models import Participant, Study, digest_of
 from studies.services import expire_sessions
 from teaching.models import TeachingStep
 from tests.builders import SHORT, make_dataset, make_study
@@ -188,7 +187,7 @@ class Sessions(RuleBasedStateMachine):
             table = TeachingStep if model.stage == "teaching" else EvaluationItem
             example = table.objects.select_related("example__dataset").get(**here).example
             label = example.label if is_right else 1 - example.label
-            return {"label": example.dataset.class_name(label), "response_ms": 5}
+            return {"label": example.dataset.class_names[label], "response_ms": 5}
         return {"agree": True}
 
     def assert_state_is(self, model: Model, reply: Json) -> None:
@@ -274,7 +273,7 @@ class Sessions(RuleBasedStateMachine):
         answers: Json = {row.position: row.restored for row in rounds}
         for table in (TeachingStep, EvaluationItem):
             rows = table.objects.of(participant).filter(answered_at__isnull=False)
-            answers |= {row.position: row.example.dataset.class_name(row.answer) for row in rows}
+            answers |= {row.position: row.example.dataset.class_names[row.answer] for row in rows}
         return answers
 
 

@@ -5,17 +5,24 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.staticfiles.finders import get_finders
-from django.contrib.staticfiles.storage import staticfiles_storage
+from django.contrib.staticfiles.management.commands import collectstatic
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from datasets.demo.services import load_demo
-from desk.access.roles import password_link
+from desk.access.passwords import make_password_link
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
 from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, wait_for_turn
 from studies.outages import NOT_WRITTEN, outage_of
+
+
+class CollectStatic(collectstatic.Command):
+    """Copies every file. Django skips files whose copy is newer, which is stale after a rollback or `rsync -a`."""
+
+    def delete_file(self, path: str, prefixed_path: str, source_storage: Any) -> bool:
+        self.storage.delete(prefixed_path)
+        return True
 
 
 class Command(BaseCommand):
@@ -40,8 +47,7 @@ class Command(BaseCommand):
 
     def prepare(self, *, has_demo: bool) -> None:
         call_command("migrate", verbosity=0)
-        if not are_collected():
-            call_command("collectstatic", verbosity=0, interactive=False)
+        call_command(CollectStatic(), verbosity=0, interactive=False)
         # Here, because it takes numerics, and only after an upgrade there is something to do.
         from teaching.services import fit_earlier_sessions
 
@@ -58,20 +64,6 @@ class Command(BaseCommand):
         self.stdout.write("")
 
 
-def are_collected() -> bool:
-    """Whether the manifest, which is written last, is newer than every source."""
-    manifest = "staticfiles.json"
-    if not staticfiles_storage.exists(manifest):
-        return False
-    collected_at = staticfiles_storage.get_modified_time(manifest)
-    sources = (
-        storage.get_modified_time(path)
-        for finder in get_finders()
-        for path, storage in finder.list([])
-    )
-    return all(modified_at <= collected_at for modified_at in sources)
-
-
 def first_password_link() -> tuple[str, str] | None:
     """The first superuser's name and a link that sets the password once; None if a superuser can sign in already.
 
@@ -81,4 +73,4 @@ def first_password_link() -> tuple[str, str] | None:
     if any(user.has_usable_password() for user in users):
         return None
     user = users.first() or User.objects.create_superuser("researcher", password=None)
-    return user.get_username(), password_link(user)
+    return user.get_username(), make_password_link(user)

@@ -1,10 +1,12 @@
-"""Participants: one person in one study."""
+"""Participants, one person in one study each, and what the tasks of all stages have in common."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import hashlib
+import zlib
+from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 from urllib.parse import quote
 
 from django.db import models
@@ -12,12 +14,19 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
-from .. import stages
-from ..keys import digest_of, new_code, new_seed, new_token, session_tokens
-from .datasets import FEWEST_CLASSES
+from ..keys import new_code, new_seed, new_token, session_tokens
+from .datasets import FEWEST_CLASSES, Example, is_class_number
 from .settings import BetaMapping
 from .studies import Study
 from .versions import StudyVersion
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def digest_of(token: str) -> str:
+    """What is stored of a secret token. It has at least 24 random bytes, which no table of hashes can hold."""
+    return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
@@ -157,6 +166,9 @@ class Participant(models.Model):
     evaluation_kappa = models.FloatField("κ", null=True, blank=True)
     teaching_gain = models.FloatField(null=True, blank=True)
 
+    # The hash of the version, if the row was read for a step (studies/sessions.py).
+    version_hash: str
+
     objects = ParticipantQuerySet.as_manager()
 
     class Meta:
@@ -185,6 +197,8 @@ class Participant(models.Model):
 
     def get_stage_display(self) -> str:  # type: ignore[no-redef]
         """What researchers read, for a stage of a study's own too."""
+        from .. import stages
+
         known = dict(self.Stage.choices).get(self.stage)
         return known or stages.labels().get(self.stage, self.stage)
 
@@ -219,7 +233,8 @@ class Participant(models.Model):
     def has_expired(self) -> bool:
         if self.stage == self.Stage.ABANDONED:
             return True
-        return self.is_under_way and self.last_seen_at < self.study.cutoff
+        age = timezone.now() - self.last_seen_at
+        return self.is_under_way and age > timedelta(hours=self.study.session_hours)
 
     @property
     def classes(self) -> list[str]:
@@ -227,12 +242,17 @@ class Participant(models.Model):
         names = self.study_as_joined.dataset.class_names
         if len(names) == FEWEST_CLASSES:
             return names if self.seed % 2 else names[::-1]
-        # Numerics take a moment to load, and a server starts without them.
-        from ..seeds import generator
-
         # Bits and fractions of a seed are the same in every version of NumPy; its permutations may not be.
-        places = generator(self, "classes", 0).random(len(names)).argsort()
+        places = self.generator("classes", 0).random(len(names)).argsort()
         return [names[place] for place in places]
+
+    def generator(self, purpose: str, number: int) -> np.random.Generator:
+        """A fresh generator for one repeatable draw, seeded by study, participant, purpose and number."""
+        # NumPy takes a moment to load, and management commands start without it.
+        import numpy as np
+
+        purpose_number = zlib.crc32(purpose.encode())
+        return np.random.default_rng([self.study_as_joined.seed, self.seed, purpose_number, number])
 
     @property
     def return_url(self) -> str | None:
@@ -258,3 +278,108 @@ class Participant(models.Model):
         }
         values = (self.external_id, self.external_study, self.external_session)
         return dict(zip(names.get(self.recruiter, ()), values, strict=False))
+
+
+class Task(models.Model):
+    """One task of a stage. The row is written before the task is shown, and answered at most once."""
+
+    participant = models.ForeignKey(Participant, models.CASCADE, related_name="%(class)ss")
+    position = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True, blank=True)
+    response_ms = models.FloatField(null=True, blank=True)
+    digest = models.CharField(
+        max_length=64,
+        blank=True,
+        editable=False,
+        help_text="Of this answer and all before it (studies/chain.py).",
+    )
+
+    # The columns that the digest covers: what was asked and answered. They never change afterwards.
+    CHAINED: ClassVar[tuple[str, ...]] = ("position", "answered_at", "response_ms")
+
+    class Meta:
+        abstract = True
+        ordering = ["participant", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "position"], name="%(class)s_position")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.participant_id}: task {self.position}"
+
+    @property
+    def is_answered(self) -> bool:
+        return self.answered_at is not None
+
+    def set_answer(self, answer: dict[str, Any]) -> None:
+        """Take a validated answer. Subclasses store its content."""
+        self.answered_at = timezone.now()
+        self.response_ms = answer.get("response_ms")
+
+    def has_answer(self, answer: dict[str, Any]) -> bool:
+        """Whether this is the content of the stored answer. Times do not count."""
+        raise NotImplementedError
+
+    @property
+    def units_done(self) -> int:
+        """How many units of the stage (trials, steps, images) were done before this task."""
+        raise NotImplementedError
+
+    @property
+    def part_done(self) -> float:
+        """How much of the current unit was done before this task, from 0 to 1."""
+        return 0.0
+
+
+AnyLabelTask = TypeVar("AnyLabelTask", bound="LabelTask", covariant=True)
+
+
+class LabelTaskQuerySet(models.QuerySet[AnyLabelTask]):
+    def of(self, participant: Participant) -> Self:
+        """A participant's tasks in order, each with its example."""
+        return self.filter(participant=participant).select_related("example").order_by("position")
+
+
+class LabelTask(Task):
+    """A task that is answered with a class: one image of teaching or of the evaluation."""
+
+    example = models.ForeignKey(Example, models.PROTECT, related_name="+")
+    answer = models.SmallIntegerField(
+        null=True, blank=True, help_text="The number of the class chosen."
+    )
+    is_correct = models.BooleanField(null=True, blank=True)
+
+    CHAINED = (*Task.CHAINED, "example_id", "answer", "is_correct")
+    # The column with the number of the image, from 1.
+    NUMBER: ClassVar[str]
+    # The columns that answering needs, in the order of the fields.
+    STEP_COLUMNS: ClassVar[tuple[str, ...]] = (
+        "id", "participant_id", "position", "example_id", "answer", "is_correct",
+    )  # fmt: skip
+
+    class Meta(Task.Meta):
+        abstract = True
+        constraints = [
+            *Task.Meta.constraints,
+            models.CheckConstraint(
+                condition=Q(answer__isnull=True) | is_class_number("answer"),
+                name="%(class)s_answer",
+            ),
+        ]
+
+    @property
+    def is_answered(self) -> bool:
+        return self.answer is not None
+
+    def set_answer(self, answer: dict[str, Any]) -> None:
+        super().set_answer(answer)
+        self.answer = answer["label"]
+        self.is_correct = self.answer == self.example.label
+
+    def has_answer(self, answer: dict[str, Any]) -> bool:
+        return bool(self.answer == answer["label"])
+
+    @property
+    def units_done(self) -> int:
+        return int(getattr(self, self.NUMBER)) - 1
