@@ -63,7 +63,7 @@ INSTALLED_APPS = [
     "analysis",
     "jobs",
     "desk",
-    "datasets",
+    "image_datasets",
     "rehearsal",
 ]
 

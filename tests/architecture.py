@@ -34,7 +34,7 @@ LAYERS: dict[str, set[str]] = {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts",
     },
-    "datasets": {"jobs", "studies", "teaching", "teaching.engine", "analysis.stats"},
+    "image_datasets": {"jobs", "studies", "teaching", "teaching.engine", "analysis.stats"},
     "desk": {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation",
         "analysis.stats", "analysis.charts", "analysis.exports", "analysis.results", "analysis.modelcheck",
@@ -44,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
         "analysis.charts", "analysis.modelcheck",
     },
-    "jedi_web": {"jobs", "studies", "teaching", "desk", "datasets", "analysis.exports"},
+    "jedi_web": {"jobs", "studies", "teaching", "desk", "image_datasets", "analysis.exports"},
 }  # fmt: skip
 
 

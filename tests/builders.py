@@ -10,7 +10,7 @@ import numpy as np
 from django.db import connection
 from PIL import Image
 
-from datasets.imports.creation import Draft, LabelledImage, create_dataset
+from image_datasets.imports.creation import Draft, LabelledImage, create_dataset
 from studies.models import Dataset, Participant, Study
 from studies.recruitment import Recruitment
 from studies.services import join

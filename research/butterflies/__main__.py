@@ -11,7 +11,9 @@ from .specimens import COLLECTIONS
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m research.butterflies", description=__doc__)
-    parser.add_argument("folder", type=Path, help="where to write the packs, such as datasets/demo")
+    parser.add_argument(
+        "folder", type=Path, help="where to write the packs, such as image_datasets/demo"
+    )
     folder = parser.parse_args().folder
     for name, collection in COLLECTIONS.items():
         write_pack(folder / f"{name}.zip", collection)

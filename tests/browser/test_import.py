@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Route
 
-from tests.datasets.drawn_files import written_zip
-from tests.datasets.made_imports import FIVE, five_files
+from tests.image_datasets.drawn_files import written_zip
+from tests.image_datasets.made_imports import FIVE, five_files
 from tests.site import Site
 
 from .conftest import Visit

@@ -43,8 +43,8 @@ def make(path: Path, scratch: Path) -> None:
 
 def import_shapes(site: Site, source: Path) -> None:
     # Here and below, because Django has to be set up first.
-    from tests.datasets.drawn_files import written_folder
-    from tests.datasets.made_imports import manifest_files
+    from tests.image_datasets.drawn_files import written_folder
+    from tests.image_datasets.made_imports import manifest_files
 
     written_folder(source, manifest_files(with_split=True, per_class=IMAGES_PER_CLASS))
     site.python("manage.py", "import_dataset", "Shapes", str(source), "--seed", "5")

@@ -10,7 +10,7 @@ import django
 
 def order(path: str, *names: str) -> list[str]:
     """Gives orders to import; returns their keys."""
-    from tests.datasets.made_imports import made_import
+    from tests.image_datasets.made_imports import made_import
 
     jobs = [made_import(path, name=name) for name in names]
     for job in jobs:
@@ -32,7 +32,7 @@ def rehearse(slug: str, fields: dict, is_queued: bool = True) -> int:
 def looks(*names: str) -> list[str]:
     """Each data set in one word."""
     from studies.models import Dataset
-    from tests.datasets.made_imports import made
+    from tests.image_datasets.made_imports import made
 
     return [in_one_word(made(Dataset.objects.get(name=name))) for name in names]
 

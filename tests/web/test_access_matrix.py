@@ -18,11 +18,11 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from datasets.models import Import
-from datasets.remedy import NO_REMEDY
 from desk.base.pages import Page
 from desk.models import AccessToken
 from desk.pages import PAGES
+from image_datasets.models import Import
+from image_datasets.remedy import NO_REMEDY
 from jobs import heartbeat
 from studies import audit
 from studies.models import AuditEntry, digest_of

@@ -21,11 +21,11 @@ from django.test import Client, TestCase
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from datasets.models import Import
 from desk.access.passwords import make_password_link
 from desk.connections import outbound
 from desk.models import AccessToken, Payment, WebhookDelivery
 from desk.payment import record
+from image_datasets.models import Import
 from jobs.models import LEASE
 from jobs.recovery import look_for_lost_work
 from rehearsal.models import Rehearsal

@@ -10,8 +10,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from datasets.demo.services import load_demo
 from desk.access.passwords import make_password_link
+from image_datasets.demo.services import load_demo
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
 from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, wait_for_turn
 from studies.outages import NOT_WRITTEN, outage_of

@@ -8,10 +8,10 @@ from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.utils import timezone
 
-from datasets.models import Import
 from desk.access.passwords import make_password_link
 from desk.access.roles import RESEARCHERS, RIGHTS, last_app, make_researchers
 from desk.models import AccessToken
+from image_datasets.models import Import
 from studies import audit
 from studies.models import AuditEntry, Dataset, Study, StudyShare
 from tests.builders import make_dataset, make_participant, make_study

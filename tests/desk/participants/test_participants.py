@@ -9,10 +9,10 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from datasets.checks.insight import map_of
 from desk.access.roles import RESEARCHERS
 from desk.participants import content as participant_page
 from evaluation.models import EvaluationItem
+from image_datasets.checks.insight import map_of
 from studies.models import Participant, SessionEvent, StudyShare
 from teaching.engine import TEACHERS
 from teaching.models import TeachingStep

@@ -9,10 +9,10 @@ import pytest
 from django.utils import timezone
 
 from analysis.results.page import results_page
-from datasets.imports.creation import Draft, LabelledImage, create_dataset
 from desk.quality.behaviour import behaviours
 from evaluation import metrics
 from evaluation.models import EvaluationItem
+from image_datasets.imports.creation import Draft, LabelledImage, create_dataset
 from studies.models import Participant, Study, StudyVersion
 from tests.builders import jpeg, make_study
 from tests.people import study_address

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from analysis.charts.shapes import Circle, Rect, Text
 from analysis.charts.svg import svg
-from datasets.checks.insight import map_of
 from desk.why.content import Words, other_words
 from desk.why.drawings import (
     REACHES,
@@ -22,6 +21,7 @@ from desk.why.drawings import (
     part_bars,
 )
 from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of, standings
+from image_datasets.checks.insight import map_of
 from studies.models import Participant
 from teaching.choice import choose, history_of
 from teaching.engine import TEACHERS, PoolExhausted, Shown, make_teacher
