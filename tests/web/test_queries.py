@@ -54,7 +54,8 @@ def test_every_kind_of_answer_has_a_small_fixed_cost():
         most[kind] = max(most.get(kind, 0), len(sent))
         state = replies[0].json()
     assert most["consent"] <= 9
-    assert most["memory"] <= 15
+    # The last round assigns the arm and chooses the first image, from a data set that the process has not read yet.
+    assert most["memory"] <= 16
     # The last step draws the evaluation images too, reads its own feedback again for the page that shows the first of
     # them, and reads examples that the process has not met.
     assert most["teaching"] <= 17
