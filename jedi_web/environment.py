@@ -13,7 +13,8 @@ from django.core.exceptions import ImproperlyConfigured
 SQLITE_OPTIONS = {
     # Without IMMEDIATE about half of concurrent writes fail with "database is locked".
     "transaction_mode": "IMMEDIATE",
-    "timeout": 20,
+    # Short, so that /healthz gets a thread soon even if every thread waits for the lock. Pages repeat their request.
+    "timeout": 5,
     # synchronous=FULL syncs the write-ahead log at every commit: an acknowledged answer survives a loss of power.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
 }
