@@ -148,11 +148,6 @@ USE_I18N = False
 STATIC_URL = "static/"
 STATIC_ROOT = JEDI_DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATICFILES_FINDERS = [
-    "django.contrib.staticfiles.finders.FileSystemFinder",
-    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "studies.bundle.BundleFinder",
-]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "jedi_web.storage.ModuleManifestStorage"},

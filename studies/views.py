@@ -175,6 +175,7 @@ def _show_session(request: HttpRequest, participant: Participant) -> HttpRespons
         "study": participant.study,
         "code": participant.code,
         "api_url": reverse("api-session", args=[participant.token]),
+        "stages": stages.flow(),
         "is_preview": participant.purpose == Participant.Purpose.PREVIEW,
     }
     return render(request, "worker/session.html", context)

@@ -1,11 +1,10 @@
 /** One big image and a button for each class: the question of the learning part and of the test, and the answer to it. */
 
-import { arrange } from "./arrangement.js";
-import { announce, button, el, heading, icon, quietButton, screenRoot, showScreen } from "./dom.js";
-import { loadImage } from "./images.js";
-import { answerOf, hintsFor } from "./keys.js";
-import { settle } from "./settling.js";
-import { painted, since } from "./timing.js";
+import { imagesOf, loadImage, prefetch } from "./images.js";
+import {
+  announce, button, className, el, heading, icon, inSight, painted, pause, pressed, quietButton, screenRoot, settle, showScreen,
+  since, watchAttention,
+} from "./screen.js";
 
 /** Names that are longer need smaller letters, so that they can be read in one look. */
 const LONG_NAME = 24;
@@ -20,11 +19,6 @@ function specimen(picture, alt) {
   const frame = el("figure", { class: "specimen" }, picture);
   frame.style.setProperty("--ratio", String(picture.naturalWidth / picture.naturalHeight || 1));
   return frame;
-}
-
-/** A class by its name, in the direction of its own script. */
-export function className(name, attributes = {}) {
-  return el("bdi", attributes, name);
 }
 
 function classButton(name, index, hint) {
@@ -72,7 +66,7 @@ function question(instruction) {
  * @param {{screen: string, counter: string, said?: string|null, position: number, instruction?: string|null,
  *   classes: string[], hasKeys: boolean, showsAnswer: boolean}} parts
  */
-export function classifyScreen({ screen, counter, said = null, position, instruction, classes, hasKeys, showsAnswer }) {
+function classifyScreen({ screen, counter, said = null, position, instruction, classes, hasKeys, showsAnswer }) {
   const hints = hintsFor(classes.length, hasKeys);
   const buttons = classes.map((name, index) => classButton(name, index, hints[index]));
   const room = el("div", { class: "specimen-room" });
@@ -163,7 +157,7 @@ function markOf(name, { label, answer }) {
 }
 
 /** Turns the question into its answer, in place: the right class and the chosen one marked by colour, sign and words. */
-export function showAnswer({ root, title, buttons, foot }, feedback) {
+function showAnswer({ root, title, buttons, foot }, feedback) {
   const isRight = feedback.is_correct;
   root.dataset.screen = "teaching-feedback";
   buttons.forEach((one) => {
@@ -185,4 +179,249 @@ export function showAnswer({ root, title, buttons, foot }, feedback) {
   go.append(el("kbd", { class: "key is-on-accent", "aria-hidden": "true" }, "Enter"));
   foot.replaceChildren(go);
   return go;
+}
+
+/* The layout: the image gets what the window has, and every button stays in sight. */
+
+/** Widths that the buttons may have beside the image, in rem. */
+const PANEL_WIDTHS = [13, 16, 20, 25, 31, 38];
+/** Of several that are as good, the widest up to this one. */
+const WIDEST_WANTED = 25;
+const MOST_COLUMNS = 6;
+/** Below this, or this share of the height beside the buttons, an image is too small, and the buttons rather scroll. */
+const SMALLEST_IMAGE_PX = 100;
+const SMALLEST_SHARE = 0.35;
+/** Where buttons scroll, there are two in a row of a window that is narrower, and three in any other. */
+const NARROW_PX = 480;
+/** What has to stay free above and below the buttons together. */
+const EDGE_PX = 8;
+/** An image that is smaller by less than this is as good: then the roomier buttons win. */
+const AS_GOOD = 0.97;
+/** Names that are broken in the middle of a word are avoided as long as the image keeps this much of its side. */
+const WORTH_WHOLE_WORDS = 0.6;
+
+/** @type {Map<string, object>} of this window and these words: looking costs a dozen layouts */
+const known = new Map();
+
+function candidates(count) {
+  const most = Math.min(count, MOST_COLUMNS);
+  // Two stay side by side: the left and the right arrow answer them.
+  const columns = count === 2 ? [2] : Array.from({ length: most }, (_, index) => index + 1);
+  const below = columns.map((number) => ({ layout: "below", columns: number, panel: 0 }));
+  const beside = PANEL_WIDTHS.flatMap((panel) => columns.map((number) => ({ layout: "beside", columns: number, panel })));
+  return [...below, ...beside];
+}
+
+function apply(root, { layout, columns, panel, most = null }) {
+  root.dataset.layout = layout;
+  root.style.setProperty("--columns", String(columns));
+  root.style.setProperty("--panel", `${panel}rem`);
+  if (most === null) root.style.removeProperty("--most");
+  else root.style.setProperty("--most", `${most}px`);
+}
+
+const widthOfName = (button) => button.querySelector(".choice-name").getBoundingClientRect().width;
+
+function widthInside(button) {
+  const { paddingLeft, paddingRight } = getComputedStyle(button);
+  return button.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) + 1;
+}
+
+const fits = ({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight + 1;
+
+/** The side of a square image with this candidate, whether all is in sight, and whether a name is broken within a word. */
+function measure(root, { room, panel, choices }, candidate) {
+  apply(root, candidate);
+  const image = room.getBoundingClientRect();
+  const isWhole = fits(root) && fits(choices) && panel.offsetHeight + EDGE_PX <= root.clientHeight;
+  choices.classList.add("is-unbroken");
+  const isBroken = [...choices.children].some((one) => widthOfName(one) > widthInside(one));
+  choices.classList.remove("is-unbroken");
+  return { ...candidate, side: Math.min(image.width, image.height), isWhole, isBroken };
+}
+
+const sideOf = (found) => Math.max(...found.map(({ side }) => side));
+
+function roomiest(found) {
+  const good = found.filter(({ side }) => side >= AS_GOOD * sideOf(found));
+  const isRoomier = (other, one) => other.panel > one.panel && other.panel <= WIDEST_WANTED;
+  return good.reduce((one, other) => (isRoomier(other, one) ? other : one));
+}
+
+/** No way to see everything at once: the buttons scroll under, or beside, an image of a fair size. */
+function scrolling(root, count) {
+  const { clientWidth: width, clientHeight: height } = root;
+  const columns = count === 2 || width < NARROW_PX ? 2 : 3;
+  const padding = 2 * parseFloat(getComputedStyle(root).paddingTop);
+  if (width > height) return { layout: "beside", columns, panel: width / 2 / 16, most: height - padding };
+  return { layout: "below", columns, panel: 0, most: Math.max(height - padding - SMALLEST_IMAGE_PX - 12, height / 2) };
+}
+
+function choose(root, parts) {
+  const found = candidates(parts.count).map((candidate) => measure(root, parts, candidate));
+  const least = { below: SMALLEST_IMAGE_PX, beside: Math.max(SMALLEST_IMAGE_PX, SMALLEST_SHARE * root.clientHeight) };
+  const whole = found.filter(({ side, isWhole, layout }) => isWhole && side >= least[layout]);
+  if (!whole.length) return scrolling(root, parts.count);
+  const unbroken = whole.filter(({ side, isBroken }) => !isBroken && side >= WORTH_WHOLE_WORDS * sideOf(whole));
+  return roomiest(unbroken.length ? unbroken : whole);
+}
+
+/**
+ * Arranges a screen of an image and its buttons now and whenever its window changes.
+ * @param {HTMLElement} root
+ * @param {{room: HTMLElement, panel: HTMLElement, choices: HTMLElement, count: number, words: string}} parts
+ */
+function arrange(root, parts) {
+  root.style.setProperty("--count", String(parts.count));
+  const look = () => {
+    const window = `${root.clientWidth}×${root.clientHeight} ${parts.words}`;
+    if (!known.has(window)) known.set(window, choose(root, parts));
+    apply(root, known.get(window));
+  };
+  look();
+  new ResizeObserver(look).observe(root);
+}
+
+/* Keys that answer. Bare digits and letters can be switched off, by the study and by the worker. */
+
+/** For as many classes as there may be, in the order of the buttons. */
+const KEYS = "1234567890abcdefghij";
+/** Under the two hands, for two classes. */
+const HOME_KEYS = ["f", "j"];
+
+const withModifier = ({ ctrlKey, metaKey, altKey, repeat }) => ctrlKey || metaKey || altKey || repeat;
+
+/** What each button says about its key: arrows for two, digits and letters for more. */
+function hintsFor(count, hasKeys) {
+  if (count === 2) return ["←", "→"];
+  return Array.from({ length: count }, (_, index) => (hasKeys ? KEYS[index].toUpperCase() : ""));
+}
+
+/** The button that a digit or a letter stands for. */
+function indexOfKey(key, count) {
+  const small = key.toLowerCase();
+  const home = count === 2 ? HOME_KEYS.indexOf(small) : -1;
+  const index = home >= 0 ? home : KEYS.indexOf(small);
+  return index >= 0 && index < count ? index : null;
+}
+
+/** Where an arrow leads from a button, by where the buttons stand. */
+function neighbour(buttons, from, key) {
+  if (from < 0) return 0;
+  const { x, y } = buttons[from].getBoundingClientRect();
+  const step = { ArrowLeft: -1, ArrowRight: 1 }[key];
+  if (step) return Math.max(0, Math.min(buttons.length - 1, from + step));
+  const isDown = key === "ArrowDown";
+  const rows = buttons
+    .map((button, index) => ({ index, box: button.getBoundingClientRect() }))
+    .filter(({ box }) => (isDown ? box.y > y + 1 : box.y < y - 1))
+    .sort((one, other) => Math.abs(one.box.y - y) - Math.abs(other.box.y - y) || Math.abs(one.box.x - x) - Math.abs(other.box.x - x));
+  return rows[0]?.index ?? from;
+}
+
+/**
+ * The number of the class that a key answers, or null. Of two, the arrows answer; among more, they lead from button to button.
+ * @param {KeyboardEvent} event
+ * @param {HTMLButtonElement[]} buttons
+ * @param {boolean} hasKeys whether bare digits and letters answer
+ * @returns {number|null}
+ */
+function answerOf(event, buttons, hasKeys) {
+  if (withModifier(event) || !event.key) return null;
+  const isArrow = event.key.startsWith("Arrow");
+  if (isArrow && buttons.length > 2) {
+    buttons[neighbour(buttons, buttons.indexOf(document.activeElement), event.key)].focus();
+    event.preventDefault();
+    return null;
+  }
+  const arrow = isArrow ? ["ArrowLeft", "ArrowRight"].indexOf(event.key) : -1;
+  const index = arrow >= 0 ? arrow : hasKeys && event.key.length === 1 ? indexOfKey(event.key, buttons.length) : null;
+  if (index !== null) event.preventDefault();
+  return index;
+}
+
+/** Whether a key goes on from an answer that is shown: from anywhere on the page, but not from another button or a dialog. */
+function goesOn(event) {
+  if (withModifier(event)) return false;
+  const isPress = event.key === "Enter" || event.key === " ";
+  const elsewhere = event.target.closest?.("header button, a, dialog");
+  return (isPress && !elsewhere) || Boolean(event.key?.startsWith("Arrow") && !event.target.closest?.("dialog"));
+}
+
+
+/* Feedback: right or wrong, with the true class beside the chosen one, in the place of the question */
+
+const ACKNOWLEDGED = "feedback-acknowledged";
+const LOOKED = "feedback-looked";
+
+/** The screen of a question that was answered before this page was loaded. */
+async function answeredScreen({ position, image }, { session, counter, overlay }) {
+  const picture = await loadImage(image.url, overlay);
+  const shown = classifyScreen({
+    screen: "teaching-feedback",
+    counter,
+    position,
+    classes: session.classes,
+    hasKeys: false,
+    showsAnswer: true,
+  });
+  shown.put(picture, image.alt);
+  return shown;
+}
+
+/** How the learning goes, where the study wants that said. */
+function tellScore({ head }, { score }) {
+  if (!score?.right) return;
+  const row = score.in_a_row > 1 ? `, ${score.in_a_row} in a row` : "";
+  head.querySelector("#counter").append(el("span", { id: "learning-score" }, ` · ${score.right} right${row}`));
+}
+
+/** Resolves when the worker goes on: by the button, by a key from anywhere, or by itself where the study wants that. */
+function wentOn(go, { is_correct: isRight, auto_advance_ms: autoMs = 0, min_look_ms: leastMs }) {
+  let onKey;
+  const byKey = new Promise((resolve) => {
+    onKey = (event) => {
+      if (!goesOn(event) || go.disabled) return;
+      event.preventDefault();
+      resolve();
+    };
+    document.addEventListener("keydown", onKey);
+  });
+  const ways = [pressed(go), byKey];
+  if (isRight && autoMs) ways.push(pause(Math.max(autoMs, leastMs)).then(inSight));
+  return Promise.race(ways).finally(() => document.removeEventListener("keydown", onKey));
+}
+
+/**
+ * Shows the feedback until the worker goes on; not again if this tab has shown it before.
+ * @param {object} feedback
+ * @param {{tab: object, overlay: object}} context
+ * @param {{next: object, session: object, counter: string, shown?: object}} around the task that follows, and the screen of the
+ *   question if it is still in sight
+ */
+export async function showFeedback(feedback, { tab, overlay }, { next, session, counter = "", shown = null }) {
+  if (tab.recall(ACKNOWLEDGED) === String(feedback.position)) return;
+  imagesOf(next).forEach(prefetch);
+  const screen = shown ?? (await answeredScreen(feedback, { session, counter, overlay }));
+  const go = showAnswer(screen, feedback);
+  tellScore(screen, feedback);
+  if (shown) {
+    screen.title.focus({ preventScroll: true });
+    settle();
+  } else screen.show(screen.title);
+  const attention = watchAttention();
+  const seenAt = await painted();
+  const going = wentOn(go, feedback);
+  await pause(feedback.min_look_ms - since(seenAt));
+  go.disabled = false;
+  await going;
+  const inSightMs = Math.max(0, since(seenAt) - attention().hiddenMs);
+  tab.remember(LOOKED, JSON.stringify({ position: feedback.position, ms: inSightMs }));
+  tab.remember(ACKNOWLEDGED, feedback.position);
+}
+
+/** For how long the feedback to the task before this one was in sight, as a field of this one's answer. */
+export function lookedAt({ position }, { tab }) {
+  const looked = JSON.parse(tab.recall(LOOKED) ?? "{}");
+  return looked.position === position - 1 ? { feedback_ms: looked.ms } : {};
 }

@@ -1,6 +1,6 @@
 /** The researcher's consent text, and the choice whether to take part. */
 
-import { button, el, heading, pressed, quietButton, screenRoot, showScreen } from "./dom.js";
+import { button, el, heading, pressed, quietButton, screenRoot, showScreen } from "./screen.js";
 
 function paragraphs(text) {
   return text

@@ -1,11 +1,9 @@
 /** The test: the same question without an answer, one image straight after the other. */
 
-import { askForClass } from "./classify.js";
-import { lookedAt, showFeedback } from "./feedback.js";
-import { button, el, heading, pressed, screenRoot, showScreen } from "./dom.js";
+import { askForClass, lookedAt, showFeedback } from "./classify.js";
 import { prefetch } from "./images.js";
-import { introduce } from "./intro.js";
-import { pause } from "./timing.js";
+import { introduce } from "./pages.js";
+import { button, el, heading, pause, pressed, screenRoot, showScreen } from "./screen.js";
 
 /** How long the pressed button stays in sight, so that nobody presses twice. */
 const PRESS_SEEN_MS = 140;

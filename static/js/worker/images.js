@@ -1,7 +1,6 @@
 /** Images that are loaded and decoded before anybody sees them. */
 
-import { insist } from "./insist.js";
-import { TryAgain, untilItSucceeds } from "./retry.js";
+import { insist, TryAgain, untilItSucceeds } from "./api.js";
 
 const MOST_KEPT = 24;
 
