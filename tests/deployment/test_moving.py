@@ -76,9 +76,7 @@ def test_sessions_under_way_go_on_in_postgres_with_the_same_links(postgres):
                 os.kill(site.server_pid, signal.SIGTERM)
                 os.waitpid(site.server_pid, 0)
                 under_way = [s for (s,) in site.participants(slug, "stage") if s != "done"]
-                assert "every table says the same" in moved.python(
-                    "manage.py", "migrate_to_postgres"
-                )
+                assert "every table is the same" in moved.python("manage.py", "migrate_to_postgres")
                 with (site.data_dir / "moved.log").open("w") as log:
                     server = moved.start_server(log)
             finally:

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jedi_web.backup.archive import BadBackup
-from jedi_web.backup.services import restore
+from jedi_web.backup import BadBackup, restore
 
 
 class Command(BaseCommand):
@@ -24,6 +23,6 @@ class Command(BaseCommand):
         except (BadBackup, OSError) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
-            f"Restored {sum(manifest.rows.values()):,} rows and "
-            f"{len(manifest.hashes) - len(manifest.rows):,} files as of {manifest.created_at}."
+            f"Restored {sum(manifest.rows.values()):,} rows and {len(manifest.files):,} files as of "
+            f"{manifest.created_at}."
         )

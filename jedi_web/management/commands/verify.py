@@ -6,8 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jedi_web.backup.archive import BadBackup
-from jedi_web.backup.services import compare
+from jedi_web.backup import BadBackup, differences
 
 
 class Command(BaseCommand):
@@ -18,17 +17,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         try:
-            found = compare(file)
+            found = {heading: names for heading, names in differences(file).items() if names}
         except (BadBackup, OSError) as error:
             raise CommandError(str(error)) from error
-        if found.is_equal:
-            self.stdout.write(f"{file} is whole, and this site holds the same rows and files.")
-            return
-        for heading, names in (
-            ("Damaged in the backup", found.damaged),
-            ("Tables that differ from this site", found.differing_tables),
-            ("Files that differ from this site", found.differing_files),
-        ):
-            if names:
-                self.stdout.write(f"{heading}: {', '.join(names[:20])}")
-        raise CommandError("The backup and this site are not the same.")
+        for heading, names in found.items():
+            self.stdout.write(f"{heading}: {', '.join(names[:20])}")
+        if found:
+            raise CommandError("The backup and this site are not the same.")
+        self.stdout.write(f"{file} is whole, and this site holds the same rows and files.")

@@ -1,1 +1,0 @@
-"""The whole site as one file: every row, image and pool, with hashes, for either database."""
