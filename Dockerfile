@@ -12,7 +12,7 @@ WORKDIR /app
 COPY requirements.txt requirements-deep.txt ./
 RUN pip install --no-cache-dir --require-hashes -r requirements.txt \
     && pip install --no-cache-dir --no-deps --require-hashes -r requirements-deep.txt
-RUN useradd --system --uid 10001 jedi && mkdir /data && chown jedi /data
+RUN useradd --system --uid 10001 jedi && mkdir /data /backups && chown jedi /data /backups
 COPY --chown=root:root . .
 
 USER jedi

@@ -75,12 +75,12 @@ browser:
 	|| command -v chromium || command -v chromium-browser || command -v google-chrome \
 	|| { $(INSTALL) chromium fonts-dejavu-core; } || { echo "The browser tests need Chromium. Install it (apt-get install chromium) and run make test again."; exit 1; }
 
-# nginx, and Valkey or Redis, for the test of many machines. They are only installed: the test starts its own.
+# nginx, Caddy, and Valkey or Redis, for the test of many machines. They are only installed: the test starts its own.
 servers:
-	@PATH=$$PATH:/usr/sbin; command -v nginx && { command -v valkey-server || command -v redis-server; } || { \
+	@PATH=$$PATH:/usr/sbin; command -v nginx && command -v caddy && { command -v valkey-server || command -v redis-server; } || { \
 		export RUNLEVEL=1; test "$$(id -u)" = 0 && apt-get update -qq; \
-		$(INSTALL) nginx-light && { { $(INSTALL) valkey-server; } || { $(INSTALL) redis-server; }; }; \
-	} || { echo "The test of many machines needs nginx and Valkey or Redis. Install them (apt-get install nginx-light redis-server) and run make faults again."; exit 1; }
+		$(INSTALL) nginx-light caddy && { { $(INSTALL) valkey-server; } || { $(INSTALL) redis-server; }; }; \
+	} || { echo "The test of many machines needs nginx, Caddy, and Valkey or Redis. Install them (apt-get install nginx-light caddy redis-server) and run make faults again."; exit 1; }
 
 # The browser tests once more, in Firefox and in WebKit, which is Safari's engine: too long for every change. A browser
 # may stumble over a busy machine: what failed is tried once more, alone.

@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import IO, Any
 
@@ -48,6 +49,7 @@ class HttpClient:
     """Talks to a site; looks like Django's test client. Every request has a connection of its own."""
 
     port: int
+    is_https: bool = False
 
     def get(self, path: str, headers: dict[str, str] | None = None) -> Reply:
         return self.request("GET", path, headers=headers or {})
@@ -58,10 +60,17 @@ class HttpClient:
     def request(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Reply:
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=60)) as connection:
+        with closing(self._connection()) as connection:
             connection.request(method, path, body, headers or {})
             response = connection.getresponse()
             return Reply(response.status, dict(response.getheaders()), response.read())
+
+    def _connection(self) -> HTTPConnection:
+        if self.is_https:
+            # The certificate of the site is signed by itself.
+            context = ssl._create_unverified_context()
+            return HTTPSConnection("127.0.0.1", self.port, timeout=60, context=context)
+        return HTTPConnection("127.0.0.1", self.port, timeout=60)
 
 
 @dataclass
@@ -73,9 +82,10 @@ class Site:
     database_url: str
     environment: dict[str, str] = field(repr=False)
     server_pid: int = 0
+    is_https: bool = False
 
     def client(self) -> HttpClient:
-        return HttpClient(self.port)
+        return HttpClient(self.port, self.is_https)
 
     def make_study(self, **fields: Any) -> str:
         """A short study on a small data set; returns its link name."""

@@ -1,14 +1,14 @@
-"""Several web servers and workers behind nginx, as docker-compose.many.yml has them: the same configuration files, but
-plain processes on one machine."""
+"""Several web servers and workers behind nginx and Caddy, as docker-compose.many.yml has them: the same configuration
+files, but plain processes on one machine."""
 
-import grp
+import json
 import os
-import pwd
+import re
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,26 +21,29 @@ import yaml
 from tests.jobs.real import start_worker
 from tests.processes import children_of, until
 from tests.scratch import scratch_folder
-from tests.site import ROOT, Site, clean_environment, free_port, wait_until_ready
+from tests.site import ROOT, HttpClient, Site, clean_environment, free_port, wait_until_ready
 
 LOG = "log"
 # Around the file that is tested: what a distribution's own nginx.conf brings along.
 NGINX = """
-{user}
+user root;
 daemon off;
 worker_processes 1;
 pid nginx.pid;
-error_log stderr alert;
-events {{ worker_connections 1024; }}
-http {{
+error_log stderr notice;
+events { worker_connections 1024; }
+http {
     include /etc/nginx/mime.types;
     client_body_temp_path body;
     proxy_temp_path proxy;
     fastcgi_temp_path fastcgi;
     uwsgi_temp_path uwsgi;
     scgi_temp_path scgi;
+    # The slow clients of a test may take longer than the usual minute.
+    client_header_timeout 600s;
+    client_body_timeout 600s;
     include site.conf;
-}}
+}
 """
 
 
@@ -50,7 +53,8 @@ class Replica:
     def __init__(self, site: Site, log: IO[str]) -> None:
         self.port = free_port()
         environment = site.environment | {"PORT": str(self.port)}
-        self.site, self.log = replace(site, port=self.port, environment=environment), log
+        self.site = replace(site, port=self.port, environment=environment, is_https=False)
+        self.log = log
 
     def start(self, **environment: str) -> None:
         self.site.environment |= environment
@@ -71,13 +75,13 @@ class Replica:
 
 @dataclass
 class Topology:
-    """`site` is what workers see: its port is the proxy's."""
+    """`site` is what participants see: its port is Caddy's."""
 
     site: Site
     replicas: Sequence[Replica]
     cache: redis.Redis
-    proxy: subprocess.Popen[bytes]
-    proxy_log: Path
+    nginx_port: int
+    logs: dict[str, Path]
 
     def start_worker(self) -> subprocess.Popen[bytes]:
         return start_worker(self.site)
@@ -93,13 +97,12 @@ class Topology:
 
 @contextmanager
 def running_topology(database_url: str, **extra: str) -> Iterator[Topology]:
-    """Two web servers of one process each behind a proxy; workers are started by whoever wants one."""
+    """Two web servers of one process each behind nginx and Caddy; workers are started by whoever wants one."""
     with ExitStack() as stack:
-        # As in a container: nginx is another user, and has to read what the others write.
-        stack.callback(os.umask, os.umask(0o022))
         folder = Path(stack.enter_context(scratch("jedi-many-")))
-        site = Site(free_port(), folder, database_url, clean_environment(folder))
-        site.environment |= deployed_environment(site.port, database_url) | extra
+        site = Site(free_port(), folder, database_url, clean_environment(folder), is_https=True)
+        nginx_port = free_port()
+        site.environment |= deployed_environment(site.port, nginx_port, database_url) | extra
         cache_url, _ = stack.enter_context(running_cache())
         site.environment["JEDI_CACHE_URL"] = cache_url
         site.prepare()
@@ -108,19 +111,21 @@ def running_topology(database_url: str, **extra: str) -> Iterator[Topology]:
         for replica in replicas:
             replica.start()
             stack.callback(replica.kill)
-        proxy, proxy_log = stack.enter_context(running_proxy(site, [one.port for one in replicas]))
+        ports = [replica.port for replica in replicas]
+        nginx_log = stack.enter_context(running_nginx(nginx_port, ports))
+        caddy_log = stack.enter_context(running_caddy(site, nginx_port))
         stack.callback(site.close)
-        yield Topology(site, replicas, redis.Redis.from_url(cache_url), proxy, proxy_log)
+        logs = {"gunicorn": Path(log.name), "nginx": nginx_log, "caddy": caddy_log}
+        yield Topology(site, replicas, redis.Redis.from_url(cache_url), nginx_port, logs)
 
 
-def deployed_environment(port: int, database_url: str) -> dict[str, str]:
-    """What docker-compose.many.yml gives to a web server, with addresses of this machine."""
+def deployed_environment(port: int, nginx_port: int, database_url: str) -> dict[str, str]:
+    """What the compose files give to a web server, with addresses of this machine."""
     return many()["web"]["environment"] | {
-        "JEDI_ACCEL_LOCATION": "/files/",
         "DATABASE_URL": database_url,
-        "JEDI_INTERNAL_URL": f"http://127.0.0.1:{port}",
-        "JEDI_PUBLIC_URL": f"http://127.0.0.1:{port}",
-        "JEDI_PROXIES": "1",
+        "JEDI_INTERNAL_URL": f"http://127.0.0.1:{nginx_port}",
+        "JEDI_PUBLIC_URL": f"https://127.0.0.1:{port}",
+        "JEDI_PROXIES": "2",
         "HOST": "127.0.0.1",
         "WEB_CONCURRENCY": "1",
         "WEB_THREADS": "8",
@@ -154,49 +159,66 @@ def answers(cache: redis.Redis) -> bool:
 
 
 @contextmanager
-def running_proxy(
-    site: Site, ports: Sequence[int]
-) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-    """nginx on the site's port, before web servers on these; and its log."""
-    with scratch("jedi-proxy-") as folder:
-        (folder / "nginx.conf").write_text(NGINX.format(user=unprivileged_user()))
-        (folder / "site.conf").write_text(filled_in(site, ports))
-        with running([program("nginx"), "-p", folder, "-c", "nginx.conf"], folder) as process:
-            until(lambda: is_open(site))
-            yield process, folder / LOG
+def running_nginx(port: int, servers: Sequence[int]) -> Iterator[Path]:
+    """nginx on a port, before web servers on these; yields its log."""
+    with scratch("jedi-nginx-") as folder:
+        template = Template((ROOT / "deploy/nginx.conf.template").read_text())
+        # As `envsubst` does it.
+        filled_in = template.safe_substitute(
+            PROXY_LISTEN=f"127.0.0.1:{port}",
+            PROXY_SERVERS=" ".join(f"server 127.0.0.1:{server} max_fails=0;" for server in servers),
+        )
+        (folder / "site.conf").write_text(
+            re.sub(r"/var/log/nginx/\w+\.log", "/dev/stdout", filled_in)
+        )
+        (folder / "nginx.conf").write_text(NGINX)
+        with running([program("nginx"), "-p", folder, "-c", "nginx.conf"], folder):
+            until(lambda: is_open(HttpClient(port)))
+            yield folder / LOG
 
 
-def unprivileged_user() -> str:
-    """Its container's nginx is not the user who writes the files, and neither is this one, if it may be another."""
-    if os.geteuid() != 0:
-        return ""
-    nobody = pwd.getpwnam("nobody")
-    return f"user {nobody.pw_name} {grp.getgrgid(nobody.pw_gid).gr_name};"
+@contextmanager
+def running_caddy(site: Site, nginx_port: int) -> Iterator[Path]:
+    """Caddy on the site's port, with a certificate that it signs itself; yields its log."""
+    caddyfile = ["--config", str(ROOT / "deploy/Caddyfile")]
+    with scratch("jedi-caddy-") as folder:
+        environment = os.environ | {
+            "JEDI_PUBLIC_URL": site.environment["JEDI_PUBLIC_URL"],
+            "PROXY_UPSTREAM": f"127.0.0.1:{nginx_port}",
+            "XDG_DATA_HOME": str(folder),
+            "XDG_CONFIG_HOME": str(folder),
+        }
+        caddy = program("caddy")
+        adapted = subprocess.check_output([caddy, "adapt", *caddyfile], env=environment)
+        config = json.loads(adapted)
+        # Ports of the machine that other tests may want too: the redirect from HTTP, and the admin API.
+        config["apps"]["http"]["http_port"] = free_port()
+        config["admin"] = {"disabled": True}
+        (folder / "caddy.json").write_text(json.dumps(config))
+        with running([caddy, "run", "--config", "caddy.json"], folder, environment):
+            until(lambda: is_open(site.client()))
+            yield folder / LOG
 
 
-def filled_in(site: Site, ports: Sequence[int]) -> str:
-    """As `envsubst` does it."""
-    template = Template((ROOT / "deploy/nginx.conf.template").read_text())
-    return template.safe_substitute(
-        PROXY_LISTEN=f"127.0.0.1:{site.port}",
-        PROXY_DATA_DIR=site.data_dir,
-        PROXY_SERVERS=" ".join(f"server 127.0.0.1:{port} max_fails=0;" for port in ports),
-    )
-
-
-def is_open(site: Site) -> bool:
+def is_open(client: HttpClient) -> bool:
     try:
-        return site.client().get("/healthz").status_code == 200
+        return client.get("/healthz").status_code == 200
     except OSError:
         return False
 
 
 @contextmanager
-def running(command: Sequence[object], folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    command: Sequence[object], folder: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     """A program until the block ends; what it says is in its folder."""
     with (folder / LOG).open("w") as output:
         process = subprocess.Popen(
-            [str(part) for part in command], cwd=folder, stdout=output, stderr=subprocess.STDOUT
+            [str(part) for part in command],
+            cwd=folder,
+            env=environment,
+            stdout=output,
+            stderr=subprocess.STDOUT,
         )
         try:
             yield process
@@ -217,6 +239,6 @@ def program(*names: str) -> str:
 @contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=scratch_folder()) as folder:
-        # A temporary folder is private; nginx is another user.
+        # A temporary folder is private; the processes of nginx are another user's if we are root.
         Path(folder).chmod(0o755)
         yield Path(folder)

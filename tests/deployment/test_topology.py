@@ -4,12 +4,13 @@ import json
 import random
 import re
 import socket
-from collections.abc import Iterator, Sequence
+import ssl
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.client import IncompleteRead
-from itertools import cycle
+from itertools import cycle, product
 from subprocess import Popen
 from threading import Event
 from typing import Any
@@ -29,7 +30,15 @@ BOTS = 12
 MOST_CUT_OFF = 2 * 8
 JOINS_PER_MINUTE = 150
 # Of every reply its own, or of the server that sent it.
-CHANGING = {"Date", "X-Request-ID", "Server", "Connection", "Content-Length"}
+CHANGING = {
+    "Date",
+    "X-Request-ID",
+    "X-Request-Id",
+    "Server",
+    "Connection",
+    "Content-Length",
+    "Alt-Svc",
+}
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ class Crowd:
         rng = random.Random(number)
         while True:
             person = f"person-{number}-{rng.random()}"
-            worker = Worker(self.slug, Page(self.topology.site.port), PROLIFIC_PID=person)
+            worker = Worker(self.slug, Page(self.topology.site.port, True), PROLIFIC_PID=person)
             self.workers.append(worker)
             self.acknowledged.update(answers_of(worker, rng))
             if self.over.is_set():
@@ -166,18 +175,23 @@ def assert_both_releases_have_written(topology: Topology) -> None:
 
 
 def assert_images_tell_nothing(topology: Topology, people: Crowd) -> None:
-    """All have the same headers and length, and those are what the web server gives when it sends an image itself."""
+    """All have the same headers and length, those of the web server itself, whoever asks and however."""
     images = people.images
     assert {image.status_code for image in images} == {200}
     assert len({len(image.content) for image in images}) == 1
     assert len({frozenset(steady(image).items()) for image in images}) == 1
     assert len({image.content for image in images}) > 10
-    worker = Worker(people.slug, Page(topology.site.port))
+    assert not {"ETag", "Last-Modified", "Accept-Ranges"} & images[0].headers.keys()
+    worker = Worker(people.slug, Page(topology.site.port, True))
     address = worker.go_to("teaching")["image"]["url"]
-    told = topology.replicas[0].site.client().get(address)
-    place = told.headers.pop("X-Accel-Redirect")
-    assert steady(told) == steady(images[0])
-    assert topology.site.client().get(place).status_code == 404
+    assert steady(topology.replicas[0].site.client().get(address)) == steady(images[0])
+    for condition in (
+        {"If-None-Match": "*"},
+        {"If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"},
+        {"Range": "bytes=0-9"},
+    ):
+        reply = topology.site.client().get(address, condition)
+        assert (reply.status_code, len(reply.content)) == (200, len(images[0].content))
     assert topology.site.client().get(address.replace("images/", "images/0")).status_code == 404
 
 
@@ -190,14 +204,24 @@ def steady(reply: Reply) -> dict[str, str]:
     }
 
 
-def assert_static_files_are_sent_by_the_proxy(topology: Topology, people: Crowd) -> None:
+def assert_static_files_are_found(topology: Topology, people: Crowd) -> None:
     client = topology.site.client()
     page = client.get(f"/w/{people.workers[0].token}/").content.decode()
     for address in re.findall(r'(?:src|href)="(/static/[^"]+)"', page):
         file = client.get(address, {"Accept-Encoding": "gzip"})
         assert file.status_code == 200
         assert "immutable" in file.headers["Cache-Control"]
-        assert topology.replicas[0].site.client().get(address).status_code == 200
+
+
+NEW_FILE = "of-the-next-release.js"
+
+
+def assert_a_file_of_one_server_is_found(topology: Topology) -> None:
+    """As during an upgrade: a server knows the files that were there when it started."""
+    found = [replica.site.client().get(f"/static/{NEW_FILE}") for replica in topology.replicas]
+    assert [reply.status_code for reply in found] == [404, 200]
+    client = topology.site.client()
+    assert {client.get(f"/static/{NEW_FILE}").status_code for _ in range(10)} == {200}
 
 
 def assert_one_limit_holds_for_both_servers(topology: Topology, slug: str) -> None:
@@ -208,10 +232,46 @@ def assert_one_limit_holds_for_both_servers(topology: Topology, slug: str) -> No
     assert client.post(f"/api/studies/{slug}/sessions/", {}).status_code == 429
 
 
-def assert_the_log_keeps_secrets(topology: Topology, people: Crowd) -> None:
-    log = topology.proxy_log.read_text()
-    assert not [worker.token for worker in people.workers if worker.token in log]
-    retried = [line for line in log.splitlines() if re.search(r'"127[^"]*, 127', line)]
+# What a client may get wrong in a request line that has a link.
+BAD_REQUEST_LINES = (
+    "GET {path} HTTP/9.9",
+    "GET {path} x HTTP/1.1",
+    "get\x00 {path} HTTP/1.1",
+    "{path}",
+)
+
+
+def send_bad_requests(topology: Topology, token: str) -> None:
+    """To every server, because it may be asked without the ones in front of it."""
+    ports = (topology.nginx_port, topology.replicas[0].port)
+    for line in BAD_REQUEST_LINES:
+        request = f"{line}\r\nHost: 127.0.0.1\r\n\r\n".format(path=f"/w/{token}/").encode()
+        for connect in (lambda: tls_connection(topology.site.port), *map(plain, ports)):
+            with connect() as connection:
+                connection.sendall(request)
+                connection.shutdown(socket.SHUT_WR)
+                # A reply, or none at all.
+                while connection.recv(4096):
+                    pass
+
+
+def plain(port: int) -> Callable[[], socket.socket]:
+    return lambda: socket.create_connection(("127.0.0.1", port), timeout=60)
+
+
+def tls_connection(port: int) -> socket.socket:
+    """The certificate of the site is signed by itself."""
+    return ssl._create_unverified_context().wrap_socket(plain(port)())
+
+
+def assert_the_logs_keep_secrets(topology: Topology, people: Crowd) -> None:
+    send_bad_requests(topology, people.workers[0].token)
+    for name, path in topology.logs.items():
+        log = path.read_text()
+        assert log, f"{name} has logged nothing: the test has proved nothing"
+        assert not [worker.token for worker in people.workers if worker.token in log], name
+    lines = topology.logs["nginx"].read_text().splitlines()
+    retried = [line for line in lines if re.search(r'"127[^"]*, 127', line)]
     assert retried, "no request met a dead server: the test has proved nothing"
     assert {line.split()[4] for line in retried} <= {"200", "201"}
 
@@ -233,7 +293,9 @@ def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(p
                 people.go_on()
                 second.kill()
                 people.go_on()
+                (topology.site.data_dir / "static" / NEW_FILE).write_text("// A test.")
                 second.start()
+                assert_a_file_of_one_server_is_found(topology)
                 topology.upgrade("tests.next_release.settings")
                 people.go_on()
             until(lambda: rehearsals(topology, "state") == [("done",)] * 2)
@@ -242,8 +304,8 @@ def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(p
         assert rehearsals(topology, 'finished + "left"', "attempts") == [(BOTS, 2), (BOTS, 1)]
         assert_both_releases_have_written(topology)
         assert_images_tell_nothing(topology, people)
-        assert_static_files_are_sent_by_the_proxy(topology, people)
-        assert_the_log_keeps_secrets(topology, people)
+        assert_static_files_are_found(topology, people)
+        assert_the_logs_keep_secrets(topology, people)
         assert_one_limit_holds_for_both_servers(topology, slug)
 
 
@@ -258,12 +320,13 @@ UNFINISHED = (
 
 
 @contextmanager
-def slow_clients(port: int) -> Iterator[list[socket.socket]]:
-    """Connections that have sent half a request and keep quiet."""
+def slow_clients(*connect: Callable[[], socket.socket]) -> Iterator[list[socket.socket]]:
+    """Connections that have sent half a request and keep quiet, to each of the servers in turn."""
+    kinds = cycle(product(UNFINISHED, connect))
     with ExitStack() as stack:
         connections = []
-        for _, request in zip(range(SLOW_CONNECTIONS), cycle(UNFINISHED), strict=False):
-            connection = stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+        for _, (request, connect_to) in zip(range(SLOW_CONNECTIONS), kinds, strict=False):
+            connection = stack.enter_context(connect_to())
             connection.sendall(request)
             connections.append(connection)
         yield connections
@@ -273,8 +336,8 @@ def is_waiting(connection: socket.socket) -> bool:
     """Whether the server has neither answered nor closed the connection."""
     connection.setblocking(False)
     try:
-        connection.recv(1, socket.MSG_PEEK)
-    except BlockingIOError:
+        connection.recv(1)
+    except (BlockingIOError, ssl.SSLWantReadError):
         return True
     return False
 
@@ -284,7 +347,8 @@ def is_waiting(connection: socket.socket) -> bool:
 def test_participants_are_served_while_500_slow_clients_hold_their_connections(postgres):
     with running_topology(postgres.create_database("slow")) as topology:
         slug = topology.site.make_study(evaluation_size=10)
-        with slow_clients(topology.site.port) as connections, crowd(topology, slug) as people:
+        servers = (plain(topology.nginx_port), lambda: tls_connection(topology.site.port))
+        with slow_clients(*servers) as connections, crowd(topology, slug) as people:
             people.go_on(300)
             assert all(map(is_waiting, connections))
         assert_nothing_was_lost(topology, people)
