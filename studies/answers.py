@@ -67,6 +67,7 @@ def leave_stage(participant: Participant, results: Json, next_stage: Stage | Non
     set_columns(participant, begun)
     # Only these columns: a researcher may have decided something about the participant in the meantime.
     Participant.objects.filter(pk=participant.pk).update(**columns, **begun)
+    chain.seal(participant.pk)
     if participant.stage == Participant.Stage.DONE:
         session_finished.send(sender=Participant, participant=participant)
 

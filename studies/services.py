@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from . import audit, errors, states
+from . import audit, chain, errors, states
 from .head_counts import furthest_stage
 from .models import AuditEntry, Participant, Study, StudyVersion, digest_of
 from .recruitment import Recruitment
@@ -67,9 +67,11 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
         external_study=recruitment.external_study,
         external_session=recruitment.external_session,
         submit_to=recruitment.submit_to,
+        roster_number=chain.take_roster_number(study),
     )
     participant.token_digest = digest_of(participant.token)
     participant.save(force_insert=True)
+    chain.seal(participant.pk)
     return participant
 
 

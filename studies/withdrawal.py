@@ -3,7 +3,7 @@
 from django.db import models, transaction
 from django.utils import timezone
 
-from . import audit
+from . import audit, chain
 from .errors import SessionOver
 from .models import AuditEntry, Participant, Study
 
@@ -11,7 +11,7 @@ from .models import AuditEntry, Participant, Study
 KEPT = (
     "id", "study", "version", "software_version", "purpose", "is_excluded", "code", "token_digest", "seed",
     "stage", "arm", "ticket", "created_at", "consented_at", "teaching_started_at", "evaluation_started_at",
-    "last_seen_at", "finished_at",
+    "last_seen_at", "finished_at", "roster_number", "seal",
 )  # fmt: skip
 
 
@@ -40,6 +40,7 @@ def _end(participant: Participant) -> None:
         forget(participant)
         became = "deleted"
     participant.save()
+    chain.seal(participant.pk)
     detail = f"{participant.code} withdrew; the answers so far were {became}."
     audit.record(AuditEntry.Action.WITHDRAW, detail, study=participant.study, actor=audit.WORKER)
 

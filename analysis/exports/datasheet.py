@@ -38,6 +38,7 @@ LEFT_OUT = {
     "webhook_secret",
     "next_ticket",
     "next_pilot_ticket",
+    "roster",
     "current_version",
     "owner",
 }

@@ -16,10 +16,11 @@ from desk.base.cells import moment
 from desk.why.explanation import Standing, p_of, standings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
-from studies import chain, stages
+from studies import stages
 from studies.head_counts import began_at
 from studies.models import BetaMapping, Participant
 from studies.software import software_version
+from studies.verification import check_participant
 from teaching.choice import load_pool
 from teaching.engine import EngineError
 from teaching.models import TeachingStep
@@ -58,7 +59,7 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
         "time_facts": time_facts(participant),
         "record_facts": record_facts(participant),
         "check": check,
-        "chain": chain.check(participant),
+        "chain": check_participant(participant),
         "frames": frames(check.steps, participant),
         "memory_rounds": round_table(rounds),
         "trials": trials(rounds),

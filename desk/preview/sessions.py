@@ -10,7 +10,7 @@ from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from memorytest.decay import measure
-from studies import audit, stages
+from studies import audit, chain, stages
 from studies.answers import set_columns
 from studies.models import AuditEntry, Participant, Study
 from studies.recruitment import Recruitment
@@ -57,6 +57,7 @@ def open_preview(*, study: Study, stage: str, arm: str) -> Participant:
         participant.arm = arm
         move_to(participant, stage)
         participant.save()
+        chain.seal(participant.pk)
     return participant
 
 
@@ -109,9 +110,7 @@ def clear_tried(*, study: Study, purposes: Collection[str], actor: Any) -> int:
     """Deletes sessions that never counted, with everything in them. Live ones are out of its reach."""
     chosen = [purpose for purpose in TRIED if purpose in purposes]
     with transaction.atomic():
-        rows = study.participants.filter(purpose__in=chosen)
-        number = rows.count()
-        rows.delete()
+        number = chain.remove_participants(study.participants.filter(purpose__in=chosen))
         detail = f"Cleared {number} sessions that never counted ({' and '.join(chosen)})."
         audit.record(AuditEntry.Action.DELETE, detail, study=study, actor=actor)
     return number

@@ -12,7 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from studies import audit
+from studies import audit, chain
 from studies.models import AuditEntry, Participant, ParticipantQuerySet, Study
 
 # People in one transaction: other people's answers wait no longer than such a batch takes.
@@ -55,9 +55,7 @@ def purge_people(people: ParticipantQuerySet, *, why: str, actor: Any) -> int:
 
 def _purge_batch(study: Study, batch: list[int], why: str, actor: Any) -> int:
     with transaction.atomic():
-        people = study.participants.filter(pk__in=batch)
-        number = people.count()
-        people.delete()
+        number = chain.remove_participants(study.participants.filter(pk__in=batch))
         noun = "participant" if number == 1 else "participants"
         detail = f"Deleted everything about {number} {noun} ({why})."
         audit.record(AuditEntry.Action.DELETE, detail, study=study, actor=actor)

@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from desk.models import Decision
-from studies import audit
+from studies import audit, chain
 from studies.models import AuditEntry, Participant
 
 LONGEST_REASON = 400
@@ -20,6 +20,7 @@ def decide(participant: Participant, *, excludes: bool, reason: str, actor: Any)
     # In one statement: if two people decide the same at once, only one decision is written.
     if not rows.update(is_excluded=excludes):
         return False
+    chain.seal(participant.pk)
     Decision.objects.create(
         participant=participant,
         excludes=excludes,

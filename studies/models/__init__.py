@@ -8,6 +8,7 @@ from .sessions import (
     LabelTaskQuerySet,
     Participant,
     ParticipantQuerySet,
+    RemovedParticipant,
     Task,
     digest_of,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Outcome",
     "Participant",
     "ParticipantQuerySet",
+    "RemovedParticipant",
     "SessionEvent",
     "Study",
     "StudyQuerySet",

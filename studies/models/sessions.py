@@ -133,6 +133,20 @@ class Participant(models.Model):
         editable=False,
         help_text="The head of the chain of answers (studies/chain.py).",
     )
+    roster_number = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="The number among all who ever joined the study, from 1 (studies/chain.py).",
+    )
+    seal = models.CharField(
+        max_length=90,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="A keyed digest of the results (studies/chain.py).",
+    )
     created_at = models.DateTimeField(default=timezone.now)
     last_seen_at = models.DateTimeField(default=timezone.now)
     consented_at = models.DateTimeField(null=True, blank=True)
@@ -186,6 +200,9 @@ class Participant(models.Model):
                 fields=["study", "ticket"],
                 condition=Q(purpose="live"),
                 name="one_participant_per_ticket",
+            ),
+            models.UniqueConstraint(
+                fields=["study", "roster_number"], name="one_participant_per_roster_number"
             ),
         ]
 
@@ -280,6 +297,24 @@ class Participant(models.Model):
         return dict(zip(names.get(self.recruiter, ()), values, strict=False))
 
 
+class RemovedParticipant(models.Model):
+    """The signed record that a participant was deleted by the product, not by somebody who edits the database."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="removed_participants")
+    number = models.PositiveIntegerField(help_text="The participant's number in the roster.")
+    removed_at = models.DateTimeField(default=timezone.now)
+    digest = models.CharField(max_length=64)
+
+    class Meta:
+        ordering = ["study", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="one_removal_per_number")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study_id}: participant number {self.number}"
+
+
 class Task(models.Model):
     """One task of a stage. The row is written before the task is shown, and answered at most once."""
 
@@ -320,6 +355,10 @@ class Task(models.Model):
     def has_answer(self, answer: dict[str, Any]) -> bool:
         """Whether this is the content of the stored answer. Times do not count."""
         raise NotImplementedError
+
+    def chained_facts(self) -> list[Any]:
+        """What the digest covers besides the columns: facts of other rows that never change either."""
+        return []
 
     @property
     def units_done(self) -> int:
@@ -379,6 +418,9 @@ class LabelTask(Task):
 
     def has_answer(self, answer: dict[str, Any]) -> bool:
         return bool(self.answer == answer["label"])
+
+    def chained_facts(self) -> list[Any]:
+        return [self.example.key, self.example.label]
 
     @property
     def units_done(self) -> int:

