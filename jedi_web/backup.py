@@ -202,7 +202,8 @@ def _sha256(file: IO[bytes]) -> str:
 def restore(path: Path) -> Manifest:
     """Restores a backup of this release or an earlier one into an empty place, on either database.
 
-    Files come before the rows: a site without them would look whole.
+    The tables stay those of the release that made it. The next start migrates them, with the secret key of the backup:
+    this process still has another one.
     """
     with open_backup(path) as (archive, manifest):
         if damaged := damaged_parts(archive, manifest):
@@ -220,7 +221,6 @@ def restore(path: Path) -> Manifest:
             if place.name == SECRET_KEY:
                 place.chmod(0o600)
         load(saved_rows(archive, manifest), models_then)
-        call_command("migrate", verbosity=0)
     return manifest
 
 

@@ -55,10 +55,9 @@ def release(
         for folder in (tmp_path / "files").iterdir():
             folder.rename(tmp_path / folder.name)
     with own_database(tmp_path, url, django_db_blocker):
-        if way == "upgraded":
-            call_command("migrate", verbosity=0)
-        else:
+        if way != "upgraded":
             call_command("restore", str(request.param), stdout=StringIO())
+        call_command("migrate", verbosity=0)
         yield request.param
 
 

@@ -24,5 +24,5 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"Restored {sum(manifest.rows.values()):,} rows and {len(manifest.files):,} files as of "
-            f"{manifest.created_at}."
+            f"{manifest.created_at}. The next start migrates a backup of an earlier release."
         )
