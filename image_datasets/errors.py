@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
-LONGEST_SHOWN_NAME = 120
-MOST_LISTED = 20
+MAX_NAME_LENGTH = 120
+MAX_LISTED = 20
 ZIP_AGAIN = "Make the zip again from the plain folder with your system's own tool, and upload that."
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """A stranger's name as it may be printed: nothing in it moves a cursor or turns the text around."""
     safe = "".join(
         character.encode("unicode_escape").decode("ascii")
@@ -21,7 +19,7 @@ def shown(name: str) -> str:
         else character
         for character in name
     )
-    return safe if len(safe) <= LONGEST_SHOWN_NAME else f"…{safe[-LONGEST_SHOWN_NAME:]}"
+    return safe if len(safe) <= MAX_NAME_LENGTH else f"…{safe[-MAX_NAME_LENGTH:]}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -31,16 +29,16 @@ def plural(count: int, noun: str) -> str:
 
 def listed(lines: Sequence[str]) -> str:
     """The first of many, and how many more there are."""
-    rest = len(lines) - MOST_LISTED
+    rest = len(lines) - MAX_LISTED
     more = [f"and {rest} more"] if rest > 0 else []
-    return "; ".join([*lines[:MOST_LISTED], *more])
+    return "; ".join([*lines[:MAX_LISTED], *more])
 
 
 class ImportProblem(Exception):
     """Something in a source stands in the way. Reason and remedy are whole sentences."""
 
     def __init__(self, *, file: str, reason: str, remedy: str) -> None:
-        self.file, self.reason, self.remedy = shown(file), reason, remedy
+        self.file, self.reason, self.remedy = printable(file), reason, remedy
         super().__init__(f"{self.file}: {reason} {remedy}")
 
 
@@ -92,7 +90,7 @@ class DuplicatesAcrossSplit(BadSplit):
 
     def __init__(self, *, pairs: Sequence[tuple[str, str]]) -> None:
         self.pairs = tuple(pairs)
-        names = listed([f"{shown(first)} and {shown(second)}" for first, second in pairs])
+        names = listed([f"{printable(first)} and {printable(second)}" for first, second in pairs])
         super().__init__(
             file="duplicates",
             reason=f"The teaching pool and the evaluation set share {plural(len(pairs), 'picture')}: {names}.",
@@ -122,28 +120,3 @@ class BadImages(ImportProblem):
             reason=listed([str(problem) for problem in problems]),
             remedy="Repair or remove them, or choose to skip bad images.",
         )
-
-
-@dataclass
-class Problems:
-    """The bad images of one import, collected so that all of them are reported at once."""
-
-    found: list[BadImage] = field(default_factory=list)
-
-    @contextmanager
-    def collecting(self) -> Iterator[None]:
-        """Takes down a bad image and goes on; every other problem stops the import."""
-        try:
-            yield
-        except BadImage as problem:
-            self.found.append(problem)
-
-    def add(self, more: Problems) -> None:
-        """Those of another look at the same images; a file is listed once."""
-        known = {problem.file for problem in self.found}
-        self.found += [problem for problem in more.found if problem.file not in known]
-
-    def check(self, *, skip_bad: bool) -> None:
-        """Call after the last image: raises `BadImages` unless the bad ones may be skipped."""
-        if self.found and not skip_bad:
-            raise BadImages(sorted(self.found, key=lambda problem: problem.file))

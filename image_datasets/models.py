@@ -17,7 +17,7 @@ from jobs.models import Job, JobQuerySet
 from studies.keys import new_key, new_seed
 from studies.models import Dataset
 
-from .remedy import MOST_BORDER, MOST_CUT, REMEDY_FIELDS, Remedy
+from .remedy import MAX_BORDER, MAX_CROP, REMEDY_FIELDS, Remedy
 
 if TYPE_CHECKING:
     from django_tasks.base import Task
@@ -29,7 +29,7 @@ FILES_KEPT = timedelta(days=30)
 def _share(verbose_name: str, help_text: str) -> models.PositiveSmallIntegerField[Any, Any]:
     """A part of the width or height that a crop takes away."""
     return models.PositiveSmallIntegerField(
-        verbose_name, default=0, validators=[MaxValueValidator(MOST_CUT)], help_text=help_text
+        verbose_name, default=0, validators=[MaxValueValidator(MAX_CROP)], help_text=help_text
     )
 
 
@@ -143,7 +143,7 @@ class Import(Job):
     border_width = models.PositiveSmallIntegerField(
         "width of the border",
         default=10,
-        validators=[MinValueValidator(1), MaxValueValidator(MOST_BORDER)],
+        validators=[MinValueValidator(1), MaxValueValidator(MAX_BORDER)],
         help_text="Per cent of the width and of the height, if the border is masked or blurred.",
     )
     equalises_brightness = models.BooleanField(

@@ -1,4 +1,4 @@
-"""What is done to every image alike, so that something other than the concept no longer gives its class away."""
+"""Remedies for shortcuts: what is done to every image alike, and the numbers under each remedy that was tried."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 # Per cent of the width or height that may be cut off on each side: a fifth stays.
-MOST_CUT = 40
-MOST_BORDER = 40
+MAX_CROP = 40
+MAX_BORDER = 40
 
 
 @dataclass(frozen=True)
@@ -72,3 +72,26 @@ class Remedy:
 
 NO_REMEDY = Remedy()
 REMEDY_FIELDS = tuple(field.name for field in fields(Remedy))
+
+
+def merge_trials(
+    earlier: list[dict[str, Any]], latest: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Trials in the order of their first measurement; a new measurement replaces an earlier one."""
+    newest = {trial["remedy"]: trial for trial in latest}
+    kept = [newest.pop(trial["remedy"], trial) for trial in earlier]
+    return kept + list(newest.values())
+
+
+def trial_table(trials: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """One row for each concept and cue, one column for each trial; None without any."""
+    if not trials:
+        return None
+    cells: dict[str, list[Any]] = {}
+    for column, trial in enumerate(trials):
+        for row in (*trial["concepts"], *trial["cues"]):
+            cells.setdefault(row["title"], [None] * len(trials))[column] = row
+    return {
+        "remedies": [trial["remedy"] for trial in trials],
+        "rows": [{"title": title, "cells": row} for title, row in cells.items()],
+    }

@@ -1,12 +1,12 @@
-"""Importing images in the admin: drop a zip, follow its progress, choose the features."""
+"""Import images in the admin: drop a zip, follow its progress, choose the features."""
 
+from collections import defaultdict
 from copy import copy
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.core.files import File
 from django.db.models import Model, QuerySet
 from django.http import (
     FileResponse,
@@ -20,39 +20,32 @@ from django.shortcuts import get_object_or_404
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
-from image_datasets.counts import count_rows
-from image_datasets.errors import shown
+from image_datasets.errors import printable
 from image_datasets.imports import services
 from image_datasets.models import Import
-from image_datasets.remedy import NO_REMEDY, REMEDY_FIELDS, Remedy
-from image_datasets.trials import trial_table
+from image_datasets.remedy import NO_REMEDY, REMEDY_FIELDS, Remedy, trial_table
 from studies import audit
 from studies.models import AuditEntry
 from studies.shortcuts import RULE
 
-from .pages import PageAdmin
-
 
 class ZipField(forms.FileField):
-    """Says at once what cannot be a zip; the worker looks closer."""
+    """Refuses at once what cannot be a zip; the worker validates the rest."""
 
     def to_python(self, data: Any) -> Any:
         if data and not data.size:
             raise forms.ValidationError(
-                f"{shown(data.name)}: The file is empty. Make the zip again and drop it here."
+                f"{printable(data.name)}: The file is empty. Make the zip again and drop it here."
             )
         upload = super().to_python(data)
-        if upload and not _starts_as_a_zip(upload):
+        is_zip = upload and upload.read(2) == b"PK"
+        if upload:
+            upload.seek(0)
+        if upload and not is_zip:
             raise forms.ValidationError(
-                f"{shown(data.name)}: It is not a zip. Zip the folder that holds the images and drop that here."
+                f"{printable(data.name)}: It is not a zip. Zip the folder that holds the images and drop that here."
             )
         return upload
-
-
-def _starts_as_a_zip(upload: File) -> bool:
-    head = upload.read(2)
-    upload.seek(0)
-    return bool(head == b"PK")
 
 
 class ClassesField(forms.CharField):
@@ -77,15 +70,15 @@ class RemedyForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        # A page that shows an import has none of the fields.
+        # The page of an existing import has none of the fields.
         for name in self.fields.keys() & set(REMEDY_FIELDS):
             self.fields[name].required = False
 
     def clean(self) -> dict[str, Any]:
-        """What is left empty is left alone."""
-        nothing = NO_REMEDY.as_json()
+        """Empty fields mean that nothing is done."""
+        defaults = NO_REMEDY.as_json()
         return {
-            name: nothing[name] if name in nothing and value is None else value
+            name: defaults[name] if name in defaults and value is None else value
             for name, value in self.cleaned_data.items()
         }
 
@@ -95,13 +88,13 @@ class RemedyForm(forms.ModelForm):
 
 
 class MeasureForm(RemedyForm):
-    """What can be measured again: some of the classes that were found, or under another remedy."""
+    """Measure again: other classes of those that the source has, or another remedy."""
 
     only_classes = forms.MultipleChoiceField(
         label="Teach only these classes",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="None or all of them: everything is taught.",
+        help_text="Tick none or all to teach every class.",
     )
 
     class Meta:
@@ -158,7 +151,9 @@ class ImportForm(RemedyForm):
 
 
 @admin.register(Import)
-class ImportAdmin(PageAdmin):
+class ImportAdmin(admin.ModelAdmin):
+    # Imports are deleted one at a time, each with its own check.
+    actions = None
     form = ImportForm
     fieldsets = [
         (
@@ -179,9 +174,9 @@ class ImportAdmin(PageAdmin):
             "Remedies for shortcuts",
             {
                 "classes": ["collapse"],
-                "description": "What is done to every image alike, so that nothing but the concept gives its class "
-                "away. If you do not know yet, leave this for later: once the shortcuts are measured, you can "
-                "try remedies and compare the numbers before you choose the features.",
+                "description": "The same is done to every image, so that only the concept gives its class away. "
+                "If you are not sure, leave this for later: once the shortcuts are measured, you can try remedies "
+                "and compare the numbers before you choose the features.",
                 "fields": [
                     ("crop_left", "crop_top", "crop_right", "crop_bottom"),
                     "crops_to_square",
@@ -234,16 +229,16 @@ class ImportAdmin(PageAdmin):
             AuditEntry.Action.DELETE, f"Removed the import {obj.name}.", actor=request.user
         )
 
-    def page_context(self, request: HttpRequest, obj: Any) -> dict[str, Any]:
-        return {
-            "job": obj,
-            "title": f"Import of {obj.name}",
-            "subtitle": None,
-            "measure_form": MeasureForm(instance=obj) if may_measure_again(obj) else None,
-            "counts": count_rows(obj.findings.get("counts", {})),
-            "trials": trial_table(obj.findings.get("trials", [])),
-            "shortcut_rule": RULE,
-        }
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        job = self.get_object(request, object_id)
+        page = import_page(job) if job else {}
+        return super().change_view(request, object_id, form_url, (extra_context or {}) | page)
 
     def get_urls(self) -> list[URLPattern]:
         state_view = self.admin_site.admin_view(self.state_view)
@@ -257,7 +252,7 @@ class ImportAdmin(PageAdmin):
         ]
 
     def state_view(self, request: HttpRequest, pk: int) -> JsonResponse:
-        """The state of an import, for the page that watches it."""
+        """The state of an import, polled by its page."""
         job = self._visible(request, pk)
         return JsonResponse(
             {
@@ -296,7 +291,7 @@ class ImportAdmin(PageAdmin):
         return HttpResponseRedirect(page_of(job))
 
     def _measure_again(self, request: HttpRequest, job: Import) -> None:
-        # Of an instance of its own: a form writes into it, and what was kept is compared with the wish.
+        # With a copy, because a form writes into its instance, and the service compares old and new values.
         form = MeasureForm(request.POST, instance=copy(job))
         if form.is_valid():
             services.measure_again(job, form.remedy, form.classes)
@@ -309,7 +304,7 @@ class ImportAdmin(PageAdmin):
             )
 
     def picture_view(self, request: HttpRequest, pk: int, version: str, row: int) -> FileResponse:
-        """An image of an unfinished import, as it came (“plain”) or as workers would see it (“treated”)."""
+        """An image of an unfinished import, as it came (“plain”) or as participants would see it (“treated”)."""
         job = self._visible(request, pk)
         remedy = job.remedy if version == "treated" else NO_REMEDY
         try:
@@ -326,10 +321,26 @@ class ImportAdmin(PageAdmin):
         return get_object_or_404(self.get_queryset(request), pk=pk)
 
 
-def may_measure_again(job: Import) -> bool:
-    """While the source is still there and it is known which classes it has."""
-    is_waiting = job.state in (Import.State.CHOOSING, Import.State.FAILED, Import.State.CANCELLED)
-    return is_waiting and bool(job.findings.get("classes"))
+def import_page(job: Import) -> dict[str, Any]:
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, count in job.findings.get("counts", {}).items():
+        # “wild, teaching pool”
+        label, side = name.rsplit(", ", 1)
+        counts[label][side] = count
+    # While the source is kept and its classes are known.
+    may_measure = job.state in Import.KEEPS_FILES and job.findings.get("classes")
+    return {
+        "job": job,
+        "title": f"Import of {job.name}",
+        "subtitle": None,
+        "measure_form": MeasureForm(instance=job) if may_measure else None,
+        "counts": [
+            (label, row.get("teaching pool", 0), row.get("evaluation set", 0))
+            for label, row in counts.items()
+        ],
+        "trials": trial_table(job.findings.get("trials", [])),
+        "shortcut_rule": RULE,
+    }
 
 
 def page_of(job: Model) -> str:

@@ -1,4 +1,4 @@
-"""What a data set's page shows: examples to look at, a map, the graph's health, and warnings."""
+"""The insight stored with a data set: examples to look at, a map, properties of the graph, and warnings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -9,35 +9,33 @@ from scipy import sparse
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from image_datasets.errors import plural
-from image_datasets.extractors.components import principal_components
+from image_datasets.extractors.base import principal_components
 from teaching.engine import Pool
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.classes import likeliest, of_class
 
-from .shortcuts import CueReport
-from .similarity import Similarity, homophily_by_chance, neighbour_accuracy
-from .target import Accuracy
+from .target import Accuracy, Similarity, homophily_by_chance, neighbour_accuracy
 
-# Examples shown in each list, and points on the map: more would only slow the page.
+# Examples in each list, and points on the map; more would slow the page down.
 SHOWN = 12
 POINTS = 2_000
 # The neighbours that vote when two maps are compared.
 VOTERS = 9
 
-# Where the warnings begin.
+# Thresholds of the warnings.
 TOO_EASY = 0.97
-# Of the way from guessing to always right: 70 % of two classes.
+# As a share of the way from guessing to always right: 70 % with two classes.
 WEAK = 0.4
 FEW_IMAGES = 50
 UNBALANCED = 0.5
 SURELY_WRONG = 0.95
-# Rounding of what goes to the page.
+# Digits after the decimal point.
 DIGITS = 4
 
 
 @dataclass(frozen=True)
 class Concern:
-    """What is the matter, and what to do about it."""
+    """A warning and its remedy."""
 
     code: str
     message: str
@@ -46,14 +44,14 @@ class Concern:
 
 @dataclass(frozen=True)
 class PoolExample:
-    """An example by its place in the pool, with what the concept says of it out of fold."""
+    """An example by its index in the pool, with its out-of-fold prediction."""
 
     pool_index: int
     label: int
     said: int
-    """the class that is most probable"""
+    """the most probable class"""
     probability: float
-    """how probable that is"""
+    """of that class"""
 
 
 @dataclass(frozen=True)
@@ -74,23 +72,23 @@ class GraphHealth:
 
     pieces_before_bridges: int
     bridges: list[tuple[int, int]]
-    """pairs of pool indices that were tied to connect the graph"""
+    """pairs of pool indices that were connected to make the graph connected"""
     fewest_neighbours: int
     median_neighbours: float
     most_neighbours: int
     homophily_by_chance: float
-    """how often two images have one class if classes are dealt at random"""
+    """how often two images have the same class if labels are random"""
 
 
 @dataclass(frozen=True)
 class Insight:
-    """Everything on the page, in plain numbers, lists and strings."""
+    """`Dataset.insight`: plain numbers, lists and strings."""
 
     classes: tuple[str, ...]
     counts: tuple[int, ...]
     """examples of the teaching pool, class 0 first"""
     accuracy: dict[str, Any]
-    """cross-validated, and what the same folds say about similar images"""
+    """see `Accuracy`, without probabilities"""
     hardest: list[PoolExample]
     ambiguous: list[PoolExample]
     map: Map
@@ -106,12 +104,12 @@ def insight_of(
     *,
     order: IntArray | None = None,
     classes: Sequence[str],
-    cues: CueReport | None = None,
+    cues: dict[str, Any] | None = None,
 ) -> Insight:
-    """What there is to know about a pool.
+    """The insight of a finished pool.
 
-    `accuracy` is the chosen extractor's, over the same examples; `order` (n,) says which of its
-    rows each row of the pool is, if the pool was shuffled since.
+    `accuracy` is the chosen extractor's, over the same examples. If the pool has been shuffled since, `order` (n,) has
+    the row of `accuracy` of each row of the pool.
     """
     probabilities = accuracy.probabilities if order is None else accuracy.probabilities[order]
     graph = graph_health(pool)
@@ -131,13 +129,13 @@ def insight_of(
         ambiguous=most_ambiguous(pool.labels, probabilities),
         map=map_of(pool),
         graph=graph,
-        shortcuts=cues.as_json() if cues else None,
+        shortcuts=cues,
         warnings=found,
     )
 
 
 def hardest(labels: IntArray, probabilities: FloatArray, most: int = SHOWN) -> list[PoolExample]:
-    """The examples that are wrong out of fold, those furthest from their class first; probabilities (n, k)."""
+    """The examples with a wrong out-of-fold prediction, largest margin first; probabilities (n, k)."""
     wrong = np.flatnonzero(likeliest(probabilities) != labels)
     lost = probabilities[wrong].max(axis=1) - of_class(probabilities[wrong], labels[wrong])
     return _examples(wrong[np.argsort(-lost, kind="stable")][:most], labels, probabilities)
@@ -146,7 +144,7 @@ def hardest(labels: IntArray, probabilities: FloatArray, most: int = SHOWN) -> l
 def most_ambiguous(
     labels: IntArray, probabilities: FloatArray, most: int = SHOWN
 ) -> list[PoolExample]:
-    """The examples whose two most probable classes are nearest to each other."""
+    """The examples with the smallest margin between the two most probable classes."""
     second, first = np.sort(probabilities, axis=1)[:, -2:].T
     order = np.argsort(first - second, kind="stable")
     return _examples(order[:most], labels, probabilities)
@@ -166,7 +164,7 @@ def _examples(places: IntArray, labels: IntArray, probabilities: FloatArray) -> 
 
 
 def map_of(pool: Pool) -> Map:
-    """The pool in two dimensions, by the layout that shows the classes better.
+    """The pool in two dimensions, by the layout that separates the classes better.
 
     Pools are shuffled, so the first POINTS examples are as good as any.
     """
@@ -199,10 +197,10 @@ def component_layout(features: FloatArray) -> FloatArray:
 
 
 def graph_layout(pool: Pool) -> FloatArray | None:
-    """The two smoothest functions on the graph, (n, 2); none if they cannot be found.
+    """The two smoothest functions on the graph, (n, 2); None if the solver does not converge.
 
-    They are the leading eigenvectors of the random walk after the constant one, found from a fixed
-    start, each with the sign that makes its largest entry positive.
+    They are the leading eigenvectors of the random walk after the constant one, from a fixed start vector, each with
+    the sign that makes its largest entry positive.
     """
     if pool.n < 5:
         return None
@@ -283,9 +281,10 @@ def _warnings_about_accuracy(
         )
     contradicting = sum(one.probability >= SURELY_WRONG for one in hard)
     if contradicting:
+        verb = "looks" if contradicting == 1 else "look"
         yield Concern(
             "contradicting",
-            f"{contradicting} of the hardest examples look very much like another class.",
+            f"{contradicting} of the hardest examples {verb} very much like another class.",
             "Look at them: their labels may be wrong.",
         )
 
@@ -310,7 +309,7 @@ def _warnings_about_graph(graph: GraphHealth, similarity: Similarity | None) -> 
 
 
 def percent(share: float) -> str:
-    """A share for people: 100 % and 0 % only if it is exact."""
+    """A share as text: 100 % and 0 % only if it is exact."""
     whole = round(100 * share)
     if 0 < share < 1:
         whole = min(max(whole, 1), 99)

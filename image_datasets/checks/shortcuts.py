@@ -1,14 +1,19 @@
-"""Do cues that have nothing to do with the concept give the class away?
+"""Cues that have nothing to do with the concept: how well they predict the class, and which features use them.
 
-Workers and models will use whatever works: a white background, the blur of one camera, the size of
-the files of one collection. A small classifier that sees nothing but such cues tells how far they
-carry, by cross-validation.
+People and models use whatever works: a white background, the blur of one camera, the file sizes of one collection. A
+small classifier that sees only such cues shows, by cross-validation, how well they work.
+
+Features read a shortcut if their concept is right less often where the shortcut misleads. Images of one class are
+compared with each other: to features that see only the concept it makes no difference whether, say, the brightness of
+an image points to its class or away from it.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +23,27 @@ from image_datasets.extractors.base import Describer, Description, ImageLike, ch
 from image_datasets.pictures.encoding import Original
 from teaching.engine.arrays import FloatArray
 
-from .target import accuracy_of_features
+from .target import Accuracy, accuracy_of_features
 
-# Cues this many deviations from the mean are as far as far can be.
-FARTHEST = 3.0
+if TYPE_CHECKING:
+    # Processes that compute cues import this module without Django.
+    from studies.shortcuts import Shortcuts
+
+# Cues are clipped at this many standard deviations from the mean.
+MAX_DEVIATIONS = 3.0
 # The width of the border and of the corners, as shares of the image.
 BORDER, CORNER = 0.06, 0.15
-# Added before a logarithm, in grey levels: below it there is nothing but rounding.
+# The threshold of the Mantel-Haenszel test: about a 95 % interval.
+STANDARD_ERRORS = 2
+# If a shortcut misleads about fewer images, the test cannot tell whether features read it.
+MIN_MISLED = 5
+# Added before a logarithm, in grey levels: smaller values are rounding errors.
 FLAT = 0.5
 
 
 @dataclass(frozen=True)
 class Cue:
-    """A group of numbers and what it is called. What to do about it is in `studies.shortcuts`."""
+    """A group of columns. The remedies are in `studies.shortcuts`."""
 
     name: str
     title: str
@@ -53,7 +66,7 @@ FILE_CUES: tuple[Cue, ...] = (
     Cue("compression", "the compression of the original"),
     Cue("format", "the format of the original"),
 )
-# The deviation of each column that somebody might see: a grey level, or one per cent of the sharpness.
+# The smallest visible standard deviation of each column: a grey level, or one per cent of the sharpness.
 JUST_VISIBLE = np.ones(28)
 JUST_VISIBLE[24:26] = 0.01
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
@@ -61,7 +74,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class CueAccuracy:
-    """How well one cue, or all of them, tell the classes apart; cross-validated."""
+    """How well one cue, or all of them together, predict the class; cross-validated."""
 
     name: str
     title: str
@@ -72,17 +85,17 @@ class CueAccuracy:
 
 @dataclass(frozen=True)
 class CueReport:
-    """All cues together and each by itself, the most telling first; `studies.shortcuts` judges them."""
+    """All cues together and each alone, the most predictive first; `studies.shortcuts` judges them."""
 
     together: CueAccuracy
     each: tuple[CueAccuracy, ...]
     chance: float
-    """what guessing the more frequent class gives"""
+    """the share of the most frequent class"""
     right: Mapping[str, BoolArray]
-    """by a cue's name, which images it tells the class of, out of fold; (n,) each"""
+    """by the name of a cue: for which images it predicts the class, out of fold; (n,) each"""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain numbers and strings, without what is said of single images."""
+        """Plain numbers and strings, without the predictions for single images."""
         return {
             "together": asdict(self.together),
             "each": [asdict(cue) for cue in self.each],
@@ -91,7 +104,7 @@ class CueReport:
 
 
 class ImageCues(Describer):
-    """Reads the cues of an image's pixels, in place of an extractor where many images are described."""
+    """Makes `describe_all` compute the cues of images."""
 
     def describe(self, image: ImageLike) -> Description:
         """Cues (28,) as `image_cues` orders them."""
@@ -111,7 +124,7 @@ def image_cues(image: ImageLike) -> FloatArray:
 
 
 def _edge_strength(grey: FloatArray) -> float:
-    """The mean size of the Laplacian: blur and enlarging make it small."""
+    """The mean absolute Laplacian: blurring and enlarging make it small."""
     if min(grey.shape) < 3:
         return 0.0
     around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
@@ -157,10 +170,10 @@ def file_cues(originals: Sequence[Original]) -> dict[str, FloatArray]:
 def measure_cues(
     cues: FloatArray, originals: Sequence[Original] | None, labels: npt.ArrayLike, seed: int = 0
 ) -> CueReport:
-    """How well cues alone give the class away.
+    """How well cues alone predict the class.
 
-    `cues` (n, 28) come from `image_cues`, `originals` has one entry per image (or is None if the
-    files are not known), `labels` (n,) are class numbers.
+    `cues` (n, 28) are from `image_cues`, `originals` has one entry per image (or is None if the files are unknown),
+    `labels` (n,) are class numbers.
     """
     y = checked_labels(labels, len(cues))
     seen = visible(cues)
@@ -184,18 +197,82 @@ def measure_cues(
 
 
 def visible(cues: FloatArray) -> FloatArray:
-    """Cues (n, 28) without those that differ less between images than anybody can see."""
+    """Cues (n, 28); columns whose differences between images are invisible become 0."""
     return np.where(cues.std(axis=0) > JUST_VISIBLE, cues, 0.0)
 
 
 def curved(numbers: FloatArray) -> FloatArray:
-    """Columns (n, c) in units of their deviation, and their squares; (n, 2c).
+    """Standardised columns (n, c) and their squares; (n, 2c).
 
-    A class may be the middle of a cue with the other class on both sides of it.
+    With squares, a linear classifier can separate a class in the middle of a cue from one on both sides of it.
     """
     deviation = numbers.std(axis=0)
     scaled = (numbers - numbers.mean(axis=0)) / np.where(deviation > 1e-9, deviation, np.inf)
-    capped = np.clip(scaled, -FARTHEST, FARTHEST)
+    capped = np.clip(scaled, -MAX_DEVIATIONS, MAX_DEVIATIONS)
     squares = capped**2
     both = np.hstack([capped, squares - squares.mean(axis=0)])
     return np.asarray(both / math.sqrt(both.shape[1]))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Whether a concept on some features uses one shortcut."""
+
+    cue: str
+    title: str
+    where_right: float | None
+    """the concept's accuracy where the cue is right; None without such images"""
+    where_misleading: float | None
+    misled: int
+    """the number of images for which the cue predicts the wrong class"""
+    is_read: bool
+
+    @property
+    def is_known(self) -> bool:
+        return self.misled >= MIN_MISLED
+
+
+def readings_of(
+    accuracy: Accuracy, cues: CueReport, shortcuts: Shortcuts, labels: npt.ArrayLike
+) -> list[Reading]:
+    """One for each shortcut; labels (n,)."""
+    y = np.asarray(labels)
+    right = accuracy.right(y)
+    return [
+        Reading(
+            cue.name,
+            cue.title,
+            _share(right[cues.right[cue.name]]),
+            _share(right[~cues.right[cue.name]]),
+            int(np.count_nonzero(~cues.right[cue.name])),
+            is_read(right, cues.right[cue.name], y),
+        )
+        for cue in shortcuts.found
+    ]
+
+
+def is_read(right: BoolArray, cue_right: BoolArray, labels: npt.NDArray[np.generic]) -> bool:
+    """Whether the concept tends to be right where the cue is right, within classes: the Mantel-Haenszel test."""
+    if np.count_nonzero(~cue_right) < MIN_MISLED:
+        return True
+    return bool(mantel_haenszel(right, cue_right, labels) >= STANDARD_ERRORS)
+
+
+def mantel_haenszel(
+    right: BoolArray, cue_right: BoolArray, labels: npt.NDArray[np.generic]
+) -> float:
+    """The Mantel-Haenszel statistic as a z-score: both are right more often than independence predicts."""
+    surplus = variance = 0.0
+    for label in np.unique(labels):
+        mine = labels == label
+        n, first, second = (
+            float(np.count_nonzero(some)) for some in (mine, right & mine, cue_right & mine)
+        )
+        surplus += np.count_nonzero(right & cue_right & mine) - first * second / n
+        if n > 1:
+            variance += first * second * (n - first) * (n - second) / (n * n * (n - 1))
+    return surplus / math.sqrt(variance) if variance > 0 else 0.0
+
+
+def _share(right: BoolArray) -> float | None:
+    return float(right.mean()) if len(right) else None

@@ -1,29 +1,140 @@
-"""The target concept w*, how far to trust it, and which extractor serves it best.
+"""The target concept w*: its fit, its cross-validated accuracy, and the comparison of extractors.
 
-Everything that looks at labels — the choice of features, of the penalty, the concept itself — is
-repeated inside each fold, on the other folds only. The accuracy is thus that of images which
-nothing had seen.
+Everything that uses labels (the choice of features, the penalty, the concept itself) is repeated inside each fold, on
+the other folds only. The accuracy is thus that on unseen images. The same folds measure whether similar images are of
+one class.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from image_datasets.extractors import base
+from analysis.stats import wilson_interval
+from image_datasets.extractors.base import (
+    BadDescriptions,
+    CancelCheck,
+    Cancelled,
+    Description,
+    Extractor,
+    Progress,
+    checked_labels,
+    never,
+    no_progress,
+)
 from image_datasets.extractors.registry import EXTRACTORS
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.classes import likeliest, softmax
 from teaching.engine.concept import losses_of, ridge_logistic
+from teaching.engine.graph import neighbour_graph
+from teaching.engine.neighbours import nearest_neighbours
 
-from .similarity import Fold, Similarity, SimilarityCount, share
+
+@dataclass(frozen=True)
+class Share:
+    """A share of n with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One fold of a cross-validation: training and held-out examples, and their features."""
+
+    train: IntArray
+    held_out: IntArray
+    learned: FloatArray
+    """(train, d)"""
+    unseen: FloatArray
+    """(held out, d)"""
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How similar the images of a class are."""
+
+    neighbours: Share
+    """how often the nearest training image of a held-out image has the same class"""
+    homophily: float
+    """the share of edge weight between training and held-out images that connects images of one class"""
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> "Similarity":
+        return cls(Share(**row["neighbours"]), row["homophily"])
+
+
+@dataclass
+class SimilarityCount:
+    """Sums over the folds of a cross-validation.
+
+    Extractors may choose features by the training labels, which moves training images closer to their own class. Only
+    pairs of a held-out and a training image are counted: with random labels these agree at chance level.
+    """
+
+    labels: npt.NDArray[Any]
+    right: int = 0
+    within: float = 0.0
+    weight: float = 0.0
+    counted: int = field(default=0)
+
+    def add(self, fold: Fold) -> None:
+        held_out, train = self.labels[fold.held_out], self.labels[fold.train]
+        nearest = nearest_training_row(fold.unseen, fold.learned)
+        self.right += int(np.count_nonzero(train[nearest] == held_out))
+        self.counted += len(held_out)
+        edges = neighbour_graph(np.vstack([fold.unseen, fold.learned])).affinity.tocoo()
+        crosses = (edges.row < len(held_out)) & (edges.col >= len(held_out))
+        same = held_out[edges.row[crosses]] == train[edges.col[crosses] - len(held_out)]
+        self.within += float(edges.data[crosses][same].sum())
+        self.weight += float(edges.data[crosses].sum())
+
+    @property
+    def total(self) -> Similarity:
+        return Similarity(
+            share(self.right, self.counted), self.within / self.weight if self.weight else 0.0
+        )
+
+
+def nearest_training_row(unseen: FloatArray, learned: FloatArray) -> IntArray:
+    """The row of `learned` (m, d) that is nearest to each row of `unseen` (n, d); (n,)."""
+    squares = np.einsum("ij,ij->i", learned, learned)
+    return np.asarray(np.argmin(squares - 2 * (unseen @ learned.T), axis=1), dtype=np.intp)
+
+
+def neighbour_accuracy(features: FloatArray, labels: npt.NDArray[Any], k: int = 1) -> Share:
+    """How often most of the k nearest neighbours have an example's class; features (n, d) computed without labels."""
+    nearest, _ = nearest_neighbours(features, min(k, len(labels) - 1))
+    classes = np.unique(labels)
+    votes = np.stack([(labels[nearest] == one).sum(axis=1) for one in classes], axis=1)
+    mine = np.take_along_axis(votes, np.searchsorted(classes, labels)[:, None], axis=1)[:, 0]
+    # A tie is not a majority.
+    rivals = np.where(classes[None, :] == labels[:, None], -1, votes).max(axis=1)
+    return share(int(np.count_nonzero(mine > rivals)), len(labels))
+
+
+def homophily_by_chance(labels: npt.NDArray[Any]) -> float:
+    """How often two images have the same class if labels are random."""
+    _, counts = np.unique(labels, return_counts=True)
+    return float(np.square(counts / len(labels)).sum())
+
+
+def share(right: int, n: int) -> Share:
+    """`right` of n with Wilson's 95 % interval."""
+    interval = wilson_interval(right, n)
+    if interval is None:
+        raise BadDescriptions("There are no images to count; add images.")
+    return Share(right / n, interval.low, interval.high, n)
+
 
 FOLDS = 5
-# λ per example. Features have a length of about one. The weakest penalty is a floor on purpose:
-# classes that a plane separates would take ever longer concepts, under which all examples look
-# equally certain and the teacher has nothing left to choose by.
+# λ per example. Features have a length of about one. The smallest penalty is a lower bound on purpose: for linearly
+# separable classes the norm of the concept would grow without bound, all examples would look equally certain, and
+# the teacher could not rank them.
 PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1)
 
 
@@ -42,16 +153,16 @@ class Accuracy:
     probabilities: FloatArray
     """(n, k): out of fold, of every example"""
     penalty: float
-    """λ per example that all folds together prefer, by log loss: accuracy does not see the length of w*,
-    but the teacher's score does, through log 1/P*_y"""
+    """λ per example with the smallest log loss over all folds; accuracy does not depend on the norm of w*, but the
+    teacher's score does, through log 1/P*_y"""
     log_losses: tuple[float, ...]
     """one per entry of PENALTIES"""
     likeness: Similarity | None = None
-    """what the same folds say about similar images, if it was asked for"""
+    """whether similar images are of one class, if it was measured"""
 
     def right(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Which examples the concept gets right out of fold, (n,)."""
-        numbers = base.checked_labels(labels, len(self.probabilities))
+        """Which examples are predicted correctly out of fold, (n,)."""
+        numbers = checked_labels(labels, len(self.probabilities))
         return np.asarray(likeliest(self.probabilities) == numbers)
 
     def as_json(self) -> dict[str, Any]:
@@ -60,7 +171,7 @@ class Accuracy:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> "Accuracy":
-        """What `as_json` gave, also after its way through a file."""
+        """The inverse of `as_json`."""
         return cls(
             **row
             | {
@@ -75,21 +186,12 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One extractor in the comparison; `accuracy` is there unless something is missing."""
+    """One extractor in the comparison; `accuracy` is None if something is not installed."""
 
     name: str
     title: str
     accuracy: Accuracy | None
     missing: str | None
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain numbers, lists and strings."""
-        return asdict(self) | {"accuracy": self.accuracy.as_json() if self.accuracy else None}
-
-    @classmethod
-    def from_json(cls, row: dict[str, Any]) -> "Candidate":
-        accuracy = Accuracy.from_json(row["accuracy"]) if row["accuracy"] else None
-        return cls(row["name"], row["title"], accuracy, row["missing"])
 
 
 @dataclass(frozen=True)
@@ -100,22 +202,22 @@ class Comparison:
 
     @property
     def accuracies(self) -> dict[str, Accuracy]:
-        """By name, of those that are installed."""
+        """By name; only of installed extractors."""
         return {c.name: c.accuracy for c in self.candidates if c.accuracy}
 
     def best(self, among: Collection[str] | None = None) -> str:
-        """The name of the most accurate one; the lowest log loss among equals."""
+        """The name of the most accurate extractor; ties are broken by log loss."""
         measured = [
             (accuracy.mean, -accuracy.log_loss, name)
             for name, accuracy in self.accuracies.items()
             if among is None or name in among
         ]
         if not measured:
-            raise base.BadDescriptions("No extractor has descriptions; describe the images first.")
+            raise BadDescriptions("No extractor has descriptions; describe the images first.")
         return max(measured, key=lambda row: row[:2])[2]
 
 
-# From the rows to learn from and the rows held out to the features of both.
+# From training rows and held-out rows to the features of both.
 FeaturesOfFold = Callable[[IntArray, IntArray], tuple[FloatArray, FloatArray]]
 
 
@@ -127,39 +229,37 @@ def with_bias(features: FloatArray) -> FloatArray:
 def fit_target(features: FloatArray, labels: npt.ArrayLike, penalty: float) -> FloatArray:
     """W* of the teaching pool, (k, d + 1) with the bias last: multinomial regression with a ridge penalty.
 
-    `features` (n, d) are centred; `labels` (n,) are class numbers. The penalty, λ per example, is the
-    one that an `Accuracy` found best. The bias goes free: a penalty on it would pull the concept
-    towards balanced classes.
+    `features` (n, d) are centred; `labels` (n,) are class numbers; the penalty, λ per example, comes from an
+    `Accuracy`. The bias is not penalised: a penalty would pull the concept towards balanced classes.
     """
     n, d = features.shape
     ridge = np.append(np.full(d, penalty * n), 0.0)
-    return ridge_logistic(with_bias(features), base.checked_labels(labels, n), ridge)
+    return ridge_logistic(with_bias(features), checked_labels(labels, n), ridge)
 
 
 def cross_validated_accuracy(
-    extractor: base.Extractor,
-    descriptions: base.Description,
+    extractor: Extractor,
+    descriptions: Description,
     labels: npt.ArrayLike,
     seed: int = 0,
     *,
-    progress: base.Progress = base.no_progress,
-    cancelled: base.CancelCheck = base.never,
+    progress: Progress = no_progress,
+    cancelled: CancelCheck = never,
 ) -> Accuracy:
-    """How well a target concept on this extractor's features tells the classes apart.
+    """The accuracy of a target concept on this extractor's features.
 
-    `descriptions` (n, …) and `labels` (n,) are the teaching pool's. The interval is Wilson's on
-    the pooled out-of-fold predictions: each example counts once, it stays within [0, 1] and it
-    makes sense at 100 %. Repeating the folds would smooth the estimate but add no example, and an
-    interval from repeats would be far too narrow. Folds share most of what they learn from, so
-    where there is nothing to learn the interval covers one half in four of five pools, not in 19
-    of 20.
+    `descriptions` (n, …) and `labels` (n,) are the teaching pool's. The interval is Wilson's on the pooled out-of-fold
+    predictions: each example counts once, the interval stays within [0, 1] and is valid at 100 %. Repeating the folds
+    would smooth the estimate but add no example, and an interval from repeats would be far too narrow. Because folds
+    share most of their training data, the interval covers one half in four of five pools, not in 19 of 20, if there is
+    nothing to learn.
     """
-    y = base.checked_labels(labels, len(descriptions))
+    y = checked_labels(labels, len(descriptions))
 
     def features_of(train: IntArray, held_out: IntArray) -> tuple[FloatArray, FloatArray]:
         if cancelled():
-            raise base.Cancelled("The comparison was cancelled.")
-        # All at once, not part by part: the parts of large descriptions would be copies.
+            raise Cancelled("The comparison was cancelled.")
+        # All at once: indexing the held-out rows would copy large descriptions.
         features = extractor.fit(descriptions[train], y[train], seed).transform(descriptions)
         return features[train], features[held_out]
 
@@ -169,31 +269,45 @@ def cross_validated_accuracy(
 def accuracy_of_features(
     features: FloatArray, labels: npt.ArrayLike, seed: int = 0, *, with_similarity: bool = False
 ) -> Accuracy:
-    """The same for features (n, d) that no label had a part in."""
-    y = base.checked_labels(labels, len(features))
+    """The same for features (n, d) that were computed without labels."""
+    y = checked_labels(labels, len(features))
     similarity = SimilarityCount(y) if with_similarity else None
     return _cross_validated(y, seed, _fixed(features), similarity=similarity)
 
 
 def compare(
-    descriptions: Mapping[str, base.Description],
+    descriptions: Mapping[str, Description],
     labels: npt.ArrayLike,
     seed: int = 0,
     *,
-    progress: base.Progress = base.no_progress,
-    cancelled: base.CancelCheck = base.never,
+    progress: Progress = no_progress,
+    cancelled: CancelCheck = never,
 ) -> Comparison:
-    """Every extractor whose kind of descriptions is there, or the remedy if an extra is missing.
+    """The accuracy of every extractor whose descriptions are given; others are listed if something is not installed.
 
     `descriptions` maps a kind to descriptions (n, …) of the teaching pool.
     """
-    y = np.asarray(labels)
     candidates = []
+    count = sum(extractor.kind in descriptions for extractor in EXTRACTORS.values())
+    compared = 0
     for name, extractor in EXTRACTORS.items():
+        missing = extractor.missing()
         if extractor.kind in descriptions:
-            described = descriptions[extractor.kind]
-            candidates.append(_measured(extractor, described, y, seed, progress, cancelled))
-        elif (missing := extractor.missing()) is not None:
+
+            def report(stage: str, done: float, name: str = name, before: int = compared) -> None:
+                progress(f"{stage} {name}", (before + done) / count)
+
+            accuracy = cross_validated_accuracy(
+                extractor,
+                descriptions[extractor.kind],
+                labels,
+                seed,
+                progress=report,
+                cancelled=cancelled,
+            )
+            candidates.append(Candidate(name, extractor.title, accuracy, missing))
+            compared += 1
+        elif missing is not None:
             candidates.append(Candidate(name, extractor.title, None, missing))
     return Comparison(tuple(candidates))
 
@@ -202,7 +316,7 @@ def stratified_folds(labels: IntArray, seed: int) -> IntArray:
     """The fold of each example, shape (n,): every fold has its share of each class."""
     classes, counts = np.unique(labels, return_counts=True)
     if counts.min() < 2:
-        raise base.BadDescriptions("Cross-validation needs two examples of each class; add images.")
+        raise BadDescriptions("Cross-validation needs two examples of each class; add images.")
     rng = np.random.default_rng(seed)
     fold = np.empty(len(labels), dtype=np.intp)
     for label in classes:
@@ -215,28 +329,11 @@ def _fixed(features: FloatArray) -> FeaturesOfFold:
     return lambda train, held_out: (features[train], features[held_out])
 
 
-def _measured(
-    extractor: base.Extractor,
-    descriptions: base.Description,
-    labels: npt.NDArray[Any],
-    seed: int,
-    progress: base.Progress,
-    cancelled: base.CancelCheck,
-) -> Candidate:
-    def named(stage: str, done: float) -> None:
-        progress(f"{stage} {extractor.name}", done)
-
-    accuracy = cross_validated_accuracy(
-        extractor, descriptions, labels, seed, progress=named, cancelled=cancelled
-    )
-    return Candidate(extractor.name, extractor.title, accuracy, extractor.missing())
-
-
 def _cross_validated(
     labels: IntArray,
     seed: int,
     features_of: FeaturesOfFold,
-    progress: base.Progress = base.no_progress,
+    progress: Progress = no_progress,
     similarity: SimilarityCount | None = None,
 ) -> Accuracy:
     fold = stratified_folds(labels, seed)
@@ -263,16 +360,15 @@ def _scores(learned: FloatArray, labels: IntArray, unseen: FloatArray) -> FloatA
 def _accuracy(scores: FloatArray, labels: IntArray, fold: IntArray) -> Accuracy:
     """From the out-of-fold scores W*x of every penalty, (penalties, n, k).
 
-    The penalty of a fold is the one that the other folds prefer, so that no example has a say in
-    how it is judged itself.
+    The penalty of a fold is chosen by the other folds, so no example influences how it is judged.
     """
     losses = np.stack([losses_of(logits.T, labels) for logits in scores])
     chosen = np.empty(scores.shape[1:])
     for number in range(int(fold.max()) + 1):
         mine = fold == number
         chosen[mine] = scores[int(losses[:, ~mine].mean(axis=1).argmin()), mine]
-    said = likeliest(chosen)
-    right = said == labels
+    predicted = likeliest(chosen)
+    right = predicted == labels
     by_penalty = losses.mean(axis=1)
     correct = share(int(right.sum()), len(labels))
     return Accuracy(
@@ -281,14 +377,14 @@ def _accuracy(scores: FloatArray, labels: IntArray, fold: IntArray) -> Accuracy:
         high=correct.high,
         log_loss=float(losses_of(chosen.T, labels).mean()),
         folds=tuple(float(right[fold == number].mean()) for number in range(int(fold.max()) + 1)),
-        confusion=_confusion(labels, said, scores.shape[-1]),
+        confusion=_confusion(labels, predicted, scores.shape[-1]),
         probabilities=softmax(chosen),
         penalty=PENALTIES[int(by_penalty.argmin())],
         log_losses=tuple(float(loss) for loss in by_penalty),
     )
 
 
-def _confusion(labels: IntArray, said: IntArray, k: int) -> tuple[tuple[int, ...], ...]:
+def _confusion(labels: IntArray, predicted: IntArray, k: int) -> tuple[tuple[int, ...], ...]:
     counts = np.zeros((k, k), dtype=np.intp)
-    np.add.at(counts, (labels, said), 1)
+    np.add.at(counts, (labels, predicted), 1)
     return tuple(tuple(row) for row in counts.tolist())

@@ -8,12 +8,19 @@ import numpy.typing as npt
 
 from teaching.engine.arrays import FloatArray
 
-from .base import BadDescriptions, Description, Extractor, Fitted, ImageLike, checked_labels
-from .components import principal_components
+from .base import (
+    BadDescriptions,
+    Description,
+    Extractor,
+    Fitted,
+    ImageLike,
+    checked_labels,
+    principal_components,
+)
 
 # Wider rows are turned onto this many principal components: the time to find a target concept
 # grows with the square of the width, and a pool of thousands has no use for more.
-WIDEST = 256
+MAX_COLUMNS = 256
 
 
 @dataclass(frozen=True)
@@ -58,10 +65,10 @@ class PrecomputedExtractor(Extractor):
         varies = deviation > 1e-12 * np.maximum(np.max(np.abs(rows), axis=0), np.finfo(float).tiny)
         scale = np.where(varies, 1 / np.where(varies, deviation, 1.0), 0.0)
         scale /= math.sqrt(max(1, int(varies.sum())))
-        if rows.shape[1] <= WIDEST:
+        if rows.shape[1] <= MAX_COLUMNS:
             return FittedPrecomputed(mean, scale, np.empty((0, 0)))
         return FittedPrecomputed(
-            mean, scale, principal_components((rows - mean) * scale, WIDEST)[0]
+            mean, scale, principal_components((rows - mean) * scale, MAX_COLUMNS)[0]
         )
 
 

@@ -11,10 +11,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .base import Extractor, ExtractorError, Fitted
-from .colour import ColourExtractor
 from .deep import DeepExtractor
-from .paper import PaperExtractor
 from .precomputed import PrecomputedExtractor
+from .visual_words import ColourExtractor, PaperExtractor
 
 EXTRACTORS: dict[str, Extractor] = {
     extractor.name: extractor

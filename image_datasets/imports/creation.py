@@ -1,4 +1,4 @@
-"""Making a data set: images on disk, the teachers' pool beside them, and the rows that name both."""
+"""Create a data set: images on disk, the pool beside them, and the rows that refer to both."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from teaching.engine import Pool, suggest_learning_rate
 
 @dataclass(frozen=True)
 class LabelledImage:
-    """An encoded image as the browser will get it, or the file that holds it; and the number of its class."""
+    """A re-encoded image or its file, and the number of its class."""
 
     content: bytes | Path
     label: int
     larger: Mapping[int, Path] = field(default_factory=dict)
-    """further files of it by their longest side"""
+    """further files by their longest side"""
 
 
-# What a data set's page tells, from the finished pool and the order of its rows in the draft.
+# Makes `Dataset.insight` from the finished pool and the order of its rows in the draft.
 InsightMaker = Callable[[Pool, NDArray[np.intp]], dict[str, Any]]
 
 
@@ -51,21 +51,21 @@ class Draft:
     """W* (k, d + 1), the bias last, for a constant of one; the pool's own if left out"""
     extractor: str = ""
     duplicates: int | None = None
-    """how many groups of duplicates were found, if anybody looked"""
+    """the number of groups of duplicates, if they were searched for"""
     insight: InsightMaker = lambda pool, order: {}
     owner: Any = None
-    """the researcher who owns it; without an owner, everybody may use it"""
+    """the researcher who owns it; without an owner, every researcher may use it"""
     key: str = field(default_factory=new_key)
-    keep: Callable[[Path], None] = lambda folder: None
-    """writes into its folder what else belongs to it"""
+    write_extra: Callable[[Path], None] = lambda folder: None
+    """writes further files into the folder of the data set"""
 
 
 def create_dataset(
     draft: Draft, *, on_saved: Callable[[Dataset], None] = lambda dataset: None
 ) -> Dataset:
-    """Makes a data set, whole or not at all. `on_saved` is called in the transaction that makes its rows.
+    """Create a data set completely or not at all. `on_saved` is called in the transaction that inserts its rows.
 
-    The pool is shuffled by the seed, so that neither its order nor the lowest index of a tie tells a class.
+    The seed shuffles the pool, so that neither its order nor the lowest index in a tie reveals a class.
     """
     order = np.random.default_rng(draft.seed).permutation(len(draft.teaching))
     teaching = [draft.teaching[row] for row in order]
@@ -82,14 +82,26 @@ def create_dataset(
         owner=draft.owner,
         insight=draft.insight(pool, order),
     )
-    examples = _examples(dataset, teaching, draft.evaluation)
+    examples = [
+        Example(dataset=dataset, split=Example.Split.TEACHING, pool_index=row, label=image.label)
+        for row, image in enumerate(teaching)
+    ] + [
+        Example(dataset=dataset, split=Example.Split.EVALUATION, label=image.label)
+        for image in draft.evaluation
+    ]
     try:
         _write_images(dataset, examples, [*teaching, *draft.evaluation])
         pools.save(dataset, pool)
         if draft.evaluation_features is not None:
             pools.save_evaluation(dataset, frame.features(draft.evaluation_features))
-        draft.keep(dataset.folder)
-        _save_rows(dataset, ImageClass.numbered(dataset, draft.classes), examples, on_saved)
+        draft.write_extra(dataset.folder)
+        # After the files, which take too long for a transaction: rows never refer to missing files.
+        with transaction.atomic():
+            dataset.version = next_version(dataset.name)
+            dataset.save()
+            ImageClass.objects.bulk_create(ImageClass.numbered(dataset, draft.classes))
+            Example.objects.bulk_create(examples, batch_size=500)
+            on_saved(dataset)
     except BaseException:
         shutil.rmtree(dataset.folder, ignore_errors=True)
         raise
@@ -103,10 +115,10 @@ def next_version(name: str) -> int:
 
 @dataclass(frozen=True)
 class Frame:
-    """How a pool sees features: about their mean, with a constant for the bias.
+    """How features are stored in a pool: centred, with a constant column for the bias.
 
-    The constant is as large as a typical entry. A one beside features of length one half would outweigh them in
-    every step of a learner, who would learn little else than which class came last.
+    The constant is as large as a typical entry. With a constant of one beside features of length one half, every update
+    of a learner would mostly change the bias: the learner would learn little more than which class came last.
     """
 
     centre: NDArray[np.float64]
@@ -122,56 +134,28 @@ class Frame:
         return np.column_stack([features - self.centre, np.full(len(features), self.constant)])
 
     def target(self, concept: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A concept (k, d + 1) for a constant of one, as one for this constant: what it says stays."""
+        """A concept (k, d + 1) for a constant of one, rescaled for this constant: its predictions stay the same."""
         return np.column_stack([concept[:, :-1], concept[:, -1] / self.constant])
-
-
-def _examples(
-    dataset: Dataset, teaching: Sequence[LabelledImage], evaluation: Sequence[LabelledImage]
-) -> list[Example]:
-    return [
-        Example(dataset=dataset, split=Example.Split.TEACHING, pool_index=row, label=image.label)
-        for row, image in enumerate(teaching)
-    ] + [
-        Example(dataset=dataset, split=Example.Split.EVALUATION, label=image.label)
-        for image in evaluation
-    ]
 
 
 def _write_images(
     dataset: Dataset, examples: Sequence[Example], images: Sequence[LabelledImage]
 ) -> None:
-    """A larger side is kept if every image has it: who can be asked for in which side must tell nothing."""
-    places = [dataset.image_path(example) for example in examples]
-    _write_padded(places, [image.content for image in images])
+    """A larger side is kept only if every image has it: which sides an image has must reveal nothing."""
+    paths = [dataset.image_path(example) for example in examples]
+    _write_padded(paths, [image.content for image in images])
     for side in set.intersection(*(set(image.larger) for image in images)):
-        larger = [dataset.image_folder(side) / place.name for place in places]
+        larger = [dataset.image_folder(side) / path.name for path in paths]
         _write_padded(larger, [image.larger[side] for image in images])
 
 
-def _write_padded(places: Sequence[Path], contents: Sequence[bytes | Path]) -> None:
-    # Every file has the length of the longest: a length tells something about the picture in it.
-    size = max(_length(content) for content in contents)
-    places[0].parent.mkdir(parents=True)
-    for place, content in zip(places, contents, strict=True):
+def _write_padded(paths: Sequence[Path], contents: Sequence[bytes | Path]) -> None:
+    # Every file gets the length of the longest: a length reveals something about the picture.
+    size = max(
+        content.stat().st_size if isinstance(content, Path) else len(content)
+        for content in contents
+    )
+    paths[0].parent.mkdir(parents=True)
+    for path, content in zip(paths, contents, strict=True):
         whole = content.read_bytes() if isinstance(content, Path) else content
-        place.write_bytes(padded(whole, size))
-
-
-def _length(content: bytes | Path) -> int:
-    return content.stat().st_size if isinstance(content, Path) else len(content)
-
-
-def _save_rows(
-    dataset: Dataset,
-    classes: Sequence[ImageClass],
-    examples: Sequence[Example],
-    on_saved: Callable[[Dataset], None],
-) -> None:
-    """After the files, which take longer than a transaction should: rows never name what is not there."""
-    with transaction.atomic():
-        dataset.version = next_version(dataset.name)
-        dataset.save()
-        ImageClass.objects.bulk_create(classes)
-        Example.objects.bulk_create(examples, batch_size=500)
-        on_saved(dataset)
+        path.write_bytes(padded(whole, size))

@@ -1,6 +1,7 @@
-"""Every image of a source, decoded and re-encoded into the import's own folder.
+"""Decode and re-encode every image of a source into the import's folder.
 
-An image that was prepared once is not prepared again: a killed worker's successor goes on where it stopped.
+A record beside each picture names the file that it was made from, so an import that starts again prepares only what is
+missing or has changed.
 """
 
 from __future__ import annotations
@@ -8,46 +9,48 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from image_datasets.errors import BadImage, Problems
+from image_datasets.errors import BadImage
 from image_datasets.extractors.base import CancelCheck, Cancelled, Progress
 from image_datasets.pictures.encoding import Original, enlarged, prepare
 from image_datasets.remedy import NO_REMEDY, Remedy
 from image_datasets.sources import SourceImage
-from image_datasets.sources.entries import ArchiveEntry
+from image_datasets.sources.archives import ArchiveEntry
 from jobs.processes import mapped
+from studies.images import LARGER
 
 # Starting a process costs as much as preparing this many images.
 WORTH_A_PROCESS = 40
 CHUNK = 4
-# Raised by one whenever a record says something else.
-RECORD = 3
+# Raised by one whenever the content of a record changes.
+RECORD_VERSION = 3
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """One image that can be used: where it came from, what it is, and where its new file lies."""
+    """One usable image: where it came from, its properties, and its new file."""
 
     name: str
     label: str
     side: str | None
+    """teaching or evaluation, if the source has a split"""
     row: int
-    """its place in the source"""
+    """its index in the source"""
     file: Path
     pixel_hash: str
     perceptual_hash: bytes
     original: Original
-    larger: Mapping[int, Path] = field(default_factory=dict)
-    """further files by their longest side"""
+    larger: tuple[int, ...]
+    """the longest sides of further files, see `larger_file`"""
 
 
 @dataclass(frozen=True)
-class _Order:
-    """One image to prepare, in a form that travels to another process."""
+class _Item:
+    """One image to prepare; it can be sent to another process."""
 
     image: SourceImage
     row: int
@@ -64,15 +67,23 @@ class _Order:
 
     @property
     def signature(self) -> str:
-        """Another one when the file was repaired or replaced under the same name."""
+        """Differs when the file was repaired or replaced under the same name."""
         file = self.image.file
         if isinstance(file, ArchiveEntry):
-            return f"{RECORD} {file.size} {file.crc}"
+            return f"{RECORD_VERSION} {file.size} {file.crc}"
         try:
             status = file.path.stat()
         except OSError:
             return ""
-        return f"{RECORD} {status.st_size} {status.st_mtime_ns}"
+        return f"{RECORD_VERSION} {status.st_size} {status.st_mtime_ns}"
+
+    def is_done(self) -> bool:
+        """A record is written after its picture; it is valid only for the file that it was made from."""
+        try:
+            record = json.loads(self.record.read_text())
+            return bool((record["name"], record["signature"]) == (self.image.name, self.signature))
+        except (OSError, ValueError, KeyError):
+            return False
 
 
 def prepare_all(
@@ -82,37 +93,47 @@ def prepare_all(
     remedy: Remedy = NO_REMEDY,
     progress: Progress,
     cancelled: CancelCheck,
-) -> tuple[list[Prepared], Problems]:
-    """Prepares all images, on all cores; returns those that can be used, and the problems of the others."""
+) -> tuple[list[Prepared], list[BadImage]]:
+    """Prepare all images on all cores. Returns the usable ones, and the problems of the others."""
     folder.mkdir(parents=True, exist_ok=True)
-    orders = [_Order(image, row, folder, remedy) for row, image in enumerate(images)]
-    due = [order for order in orders if not _is_done(order)]
-    _carry_out(due, progress, cancelled)
-    return _collected(orders)
-
-
-def _is_done(order: _Order) -> bool:
-    """A record is written after its picture; it counts only for the file that it was made from."""
-    try:
-        record = json.loads(order.record.read_text())
-        return bool((record["name"], record["signature"]) == (order.image.name, order.signature))
-    except (OSError, ValueError, KeyError):
-        return False
-
-
-def _carry_out(orders: Sequence[_Order], progress: Progress, cancelled: CancelCheck) -> None:
-    workers = min(os.cpu_count() or 1, len(orders) // WORTH_A_PROCESS)
-    with mapped(_prepare_one, orders, workers=workers, chunk=CHUNK) as work:
+    items = [_Item(image, row, folder, remedy) for row, image in enumerate(images)]
+    due = [item for item in items if not item.is_done()]
+    with mapped(_prepare_one, due, workers=_workers(due), chunk=CHUNK) as work:
         for done, _ in enumerate(work, start=1):
-            progress("images", done / len(orders))
+            progress("images", done / len(due))
             if cancelled():
                 raise Cancelled("The import was cancelled.")
+    usable, problems = [], []
+    for item in items:
+        record = json.loads(item.record.read_text())
+        if "problem" in record:
+            problems.append(BadImage(**record["problem"]))
+            continue
+        # Records of earlier releases hold more than is needed now.
+        original = {field.name: record["original"][field.name] for field in fields(Original)}
+        usable.append(
+            Prepared(
+                name=item.image.name,
+                label=item.image.label,
+                side=item.image.side,
+                row=item.row,
+                file=item.picture,
+                pixel_hash=record["pixel_hash"],
+                perceptual_hash=bytes.fromhex(record["perceptual_hash"]),
+                original=Original(**original),
+                larger=tuple(record["larger"]),
+            )
+        )
+    return usable, problems
 
 
-def _prepare_one(order: _Order) -> None:
-    record: dict[str, Any] = {"name": order.image.name, "signature": order.signature}
+def _prepare_one(item: _Item) -> None:
+    record: dict[str, Any] = {"name": item.image.name, "signature": item.signature}
+    for side in LARGER:
+        # An earlier file of the same name may have been larger.
+        larger_file(item.picture, side).unlink(missing_ok=True)
     try:
-        prepared = prepare(order.image.read(), order.image.name, order.remedy)
+        prepared = prepare(item.image.read(), item.image.name, item.remedy)
     except BadImage as problem:
         record["problem"] = {
             "file": problem.file,
@@ -120,77 +141,49 @@ def _prepare_one(order: _Order) -> None:
             "remedy": problem.remedy,
         }
     else:
-        write_whole(order.picture, prepared.content)
-        _write_larger(order.picture, prepared.larger)
+        write_atomically(item.picture, prepared.content)
+        _write_larger(item.picture, prepared.larger)
         record |= {
             "larger": list(prepared.larger),
             "pixel_hash": prepared.pixel_hash,
             "perceptual_hash": prepared.perceptual_hash.hex(),
             "original": asdict(prepared.original),
         }
-    write_whole(order.record, json.dumps(record).encode())
+    write_atomically(item.record, json.dumps(record).encode())
+
+
+def larger_file(picture: Path, side: int) -> Path:
+    return picture.with_name(f"{picture.stem}-{side}.jpg")
 
 
 def _write_larger(picture: Path, larger: Mapping[int, bytes]) -> None:
     for side, content in larger.items():
-        write_whole(_in_side(picture, side), content)
+        write_atomically(larger_file(picture, side), content)
 
 
-def _in_side(picture: Path, side: int) -> Path:
-    return picture.with_name(f"{picture.stem}-{side}.jpg")
-
-
-def of_equal_sides(images: Sequence[Prepared]) -> list[Prepared]:
-    """Every image in every side that one of them has: a missing one would tell that its original was small."""
-    sides = sorted({side for image in images for side in image.larger})
-    due = [image.file for image in images if len(image.larger) < len(sides)]
-    workers = min(os.cpu_count() or 1, len(due) // WORTH_A_PROCESS)
-    with mapped(partial(_enlarge, sides), due, workers=workers, chunk=CHUNK) as work:
+def enlarge_all(pictures: Sequence[Path], sides: Sequence[int]) -> None:
+    """Make the missing larger files: an image without them would reveal that its original was small."""
+    due = [
+        picture
+        for picture in pictures
+        if not all(larger_file(picture, side).exists() for side in sides)
+    ]
+    with mapped(partial(_enlarge, sides), due, workers=_workers(due), chunk=CHUNK) as work:
         for _ in work:
             pass
-    return [
-        replace(image, larger={side: _in_side(image.file, side) for side in sides})
-        for image in images
-    ]
 
 
 def _enlarge(sides: Sequence[int], picture: Path) -> None:
-    due = [side for side in sides if not _in_side(picture, side).exists()]
+    due = [side for side in sides if not larger_file(picture, side).exists()]
     _write_larger(picture, enlarged(picture.read_bytes(), due))
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """A process that finds the file finds all of it, even if two processes write it."""
+def _workers(due: Sequence[object]) -> int:
+    return min(os.cpu_count() or 1, len(due) // WORTH_A_PROCESS)
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Whoever sees the file sees all of it, even if two processes write it."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     draft.write_bytes(content)
     draft.replace(path)
-
-
-def _collected(orders: Sequence[_Order]) -> tuple[list[Prepared], Problems]:
-    usable, problems = [], Problems()
-    for order in orders:
-        record = json.loads(order.record.read_text())
-        with problems.collecting():
-            usable.append(_prepared(order, record))
-    return usable, problems
-
-
-def _prepared(order: _Order, record: dict[str, Any]) -> Prepared:
-    if "problem" in record:
-        raise BadImage(**record["problem"])
-    return Prepared(
-        name=order.image.name,
-        label=order.image.label,
-        side=order.image.side,
-        row=order.row,
-        file=order.picture,
-        pixel_hash=record["pixel_hash"],
-        perceptual_hash=bytes.fromhex(record["perceptual_hash"]),
-        original=_original(record["original"]),
-        larger={side: _in_side(order.picture, side) for side in record["larger"]},
-    )
-
-
-def _original(record: dict[str, Any]) -> Original:
-    """Records of older imports hold more than is read."""
-    return Original(**{field.name: record[field.name] for field in fields(Original)})

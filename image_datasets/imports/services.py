@@ -1,4 +1,4 @@
-"""The verbs of an import. The admin and the command line do the same through these."""
+"""What can be done with an import, in the admin and on the command line."""
 
 from __future__ import annotations
 
@@ -15,40 +15,39 @@ from django.utils import timezone
 
 from image_datasets.models import FILES_KEPT, Import, ImportQuerySet
 from image_datasets.remedy import Remedy
-from image_datasets.trials import with_trials
 from jobs.lease import work_on
 from jobs.models import TakenOver, claim
 from studies import audit
 from studies.models import AuditEntry, Dataset
 
 if TYPE_CHECKING:
-    from .watch import Watch
+    from .progress import ImportProgress
 
 logger = logging.getLogger(__name__)
 
 
 FILES_FAILED = (
     "The server could not read or write a file ({reason}). Make room on its disk, or make the data folder writable, "
-    "and try again: what is done so far is kept."
+    "and try again: the work done so far is kept."
 )
 
 
 class WrongState(Exception):
-    """An order that does not fit the state of the import."""
+    """An action that the state of the import does not allow."""
 
 
 def start_from_upload(job: Import, upload: UploadedFile[Any]) -> Import:
-    """Keeps the uploaded file and hands the import to a worker."""
+    """Store the uploaded file and queue the import."""
     job.source = str(job.folder / "source.zip")
     job.file_name = Path(upload.name or "upload.zip").name[:200]
     job.heartbeat_at = timezone.now()
     job.save()
-    # After the transaction: a gigabyte takes a while, and everybody else's writes would wait for it.
-    transaction.on_commit(partial(_keep, job, upload))
+    # After the transaction: copying a gigabyte takes a while, and all other writes would wait for it.
+    transaction.on_commit(partial(_store_upload, job, upload))
     return job
 
 
-def _keep(job: Import, upload: UploadedFile[Any]) -> None:
+def _store_upload(job: Import, upload: UploadedFile[Any]) -> None:
     try:
         job.folder.mkdir(parents=True)
         with Path(job.source).open("wb") as file:
@@ -67,50 +66,50 @@ def _keep(job: Import, upload: UploadedFile[Any]) -> None:
 
 
 def choose_features(job: Import, extractor: str) -> None:
-    """The researcher's choice: the import goes on with these features."""
+    """Continue the import with the features that the researcher chose."""
     known = {row["name"] for row in job.findings.get("candidates", []) if row.get("accuracy")}
     choosing = Import.objects.filter(state=Import.State.CHOOSING)
-    if extractor not in known or not _put_in_line(choosing, job, extractor=extractor):
+    if extractor not in known or not _queue(choosing, job, extractor=extractor):
         raise WrongState("Choose one of the kinds of features that the import has measured.")
     job.enqueue()
 
 
 def measure_again(job: Import, remedy: Remedy, classes: Sequence[str]) -> None:
-    """Measures under another remedy, or with other classes; then the researcher chooses, as before."""
+    """Measure under another remedy or with other classes; then the researcher chooses again."""
     waiting = Import.objects.filter(state=Import.State.CHOOSING) | Import.objects.stopped()
-    wish = remedy.as_json() | {"only_classes": list(classes)}
-    if job.only_classes != wish["only_classes"]:
-        # Numbers of other classes are no comparison.
-        wish["findings"] = job.findings | {"trials": []}
-    if not _put_in_line(waiting, job, problem="", **wish):
+    fields = remedy.as_json() | {"only_classes": list(classes)}
+    if job.only_classes != fields["only_classes"]:
+        # The numbers of other classes cannot be compared with these.
+        fields["findings"] = job.findings | {"trials": []}
+    if not _queue(waiting, job, problem="", **fields):
         raise WrongState("The import can be measured again while it waits for your choice.")
     job.enqueue()
 
 
 def cancel(job: Import) -> None:
-    """Stops an import; what was worked out is kept for a resume."""
-    this = Import.objects.filter(pk=job.pk)
+    """Stop an import; its files are kept, so that it can be resumed."""
+    rows = Import.objects.filter(pk=job.pk)
     if not (
-        this.idle().update(
+        rows.idle().update(
             state=Import.State.CANCELLED,
             cancel_requested=True,
             step="",
             heartbeat_at=timezone.now(),
         )
-        or this.filter(state=Import.State.RUNNING).update(cancel_requested=True)
+        or rows.filter(state=Import.State.RUNNING).update(cancel_requested=True)
     ):
         raise WrongState("This import has ended already.")
 
 
 def resume(job: Import, *, skips_bad_images: bool | None = None) -> None:
-    """Takes an import up again where it stopped."""
-    wish = {} if skips_bad_images is None else {"skips_bad_images": skips_bad_images}
-    if not _put_in_line(Import.objects.stopped(), job, problem="", **wish):
+    """Queue an import again that failed, was cancelled or lost its worker."""
+    fields = {} if skips_bad_images is None else {"skips_bad_images": skips_bad_images}
+    if not _queue(Import.objects.stopped(), job, problem="", **fields):
         raise WrongState("This import does not need to be resumed.")
     job.enqueue()
 
 
-def _put_in_line(imports: ImportQuerySet, job: Import, **fields: Any) -> bool:
+def _queue(imports: ImportQuerySet, job: Import, **fields: Any) -> bool:
     return claim(
         imports,
         job,
@@ -123,20 +122,20 @@ def _put_in_line(imports: ImportQuerySet, job: Import, **fields: Any) -> bool:
 
 
 def discard(job: Import) -> None:
-    """Removes an import and its files; the data set that it made stays."""
+    """Delete an import and its files; the data set that it made stays."""
     if job.is_at_work:
         raise WrongState(f"{job.name} is being worked on. Cancel the import first.")
     folders = [job.folder, *_unfinished(job.run)]
     job.delete()
-    # Once that stands: nothing would bring the files back if it were undone.
+    # After the commit: a rollback could not bring the files back.
     transaction.on_commit(partial(_remove, folders))
 
 
 def delete_outdated_files(**options: Any) -> None:
-    """Called by the worker every few seconds: deletes the files of imports that nobody went on with for 30 days."""
+    """Delete the files of imports that nobody has continued for 30 days. The worker calls it every few seconds."""
     for job in list(Import.objects.outdated()):
         problem = (
-            f"Nobody went on with this import for {FILES_KEPT.days} days. Upload the images again."
+            f"Nobody continued this import for {FILES_KEPT.days} days. Upload the images again."
         )
         with transaction.atomic():
             if claim(
@@ -144,40 +143,40 @@ def delete_outdated_files(**options: Any) -> None:
             ):
                 detail = f"Deleted the files of the import {job.name} after {FILES_KEPT.days} days."
                 audit.record(AuditEntry.Action.DELETE, detail, actor="the background worker")
-    # All of them, in case that a worker was killed before it had deleted the files.
+    # All expired imports, because a worker may have been killed before it deleted the files.
     _remove(job.folder for job in Import.objects.filter(state=Import.State.EXPIRED).only("key"))
 
 
 def run(job: Import, echo: Callable[[str], None] = lambda line: None) -> None:
-    """Works on an import until it is done, needs a choice, or meets a problem. All or nothing."""
+    """Work on an import until it is done, waits for a choice, or has a problem."""
     before = job.run
     if not job.claim():
         return
     _remove(_unfinished(before))
     # The libraries of features are loaded here, in the worker, and never in a web process.
-    from .watch import Watch
+    from .progress import ImportProgress
 
-    work_on(job, lambda lease: _work(job, Watch(job, echo)))
+    work_on(job, lambda lease: _work(job, ImportProgress(job, echo)))
 
 
-def _work(job: Import, watch: Watch) -> None:
+def _work(job: Import, progress: ImportProgress) -> None:
     from image_datasets.errors import ImportProblem
     from image_datasets.extractors.base import Cancelled, ExtractorError
     from teaching.engine import EngineError
 
-    from . import examination, findings, finishing
+    from . import finishing, measuring
 
     try:
-        examined = examination.examine(job, watch)
-        trials = with_trials(job.findings.get("trials", []), findings.trials_of(examined))
-        found = findings.findings_of(examined) | {"trials": trials}
-        job.report(findings=job.findings | found)
+        # Two tasks: the researcher's choice may lie between them, or a restart of the worker.
+        measured = measuring.Handover.load(job)
+        if measured is None:
+            measured = measuring.measure(job, progress)
         if not job.extractor:
             job.report(state=Import.State.CHOOSING, step="")
-            watch.note("Choose the features to go on.")
+            progress.note("Choose the features to continue.")
             return
-        dataset = finishing.finish(job, examined, watch, on_saved=partial(_succeed, job))
-        watch.note(f"Done: {dataset}.")
+        dataset = finishing.finish(job, measured, progress, on_saved=partial(_succeed, job))
+        progress.note(f"Done: {dataset}.")
         shutil.rmtree(job.folder, ignore_errors=True)
     except Cancelled:
         job.report(state=Import.State.CANCELLED, step="")
@@ -198,7 +197,7 @@ def _work(job: Import, watch: Watch) -> None:
 
 
 def _unfinished(run: str) -> list[Path]:
-    """The folder that a worker which was killed at the last step left of its data set, if any."""
+    """The folder of a data set that a worker was writing when it was killed, if any."""
     is_left = run and not Dataset.objects.filter(key=run).exists()
     return [Dataset(key=run).folder] if is_left else []
 
@@ -209,7 +208,7 @@ def _remove(folders: Iterable[Path]) -> None:
 
 
 def _succeed(job: Import, dataset: Dataset) -> None:
-    """In the transaction that makes the data set: there is never one without the other."""
+    """Called in the transaction that inserts the data set: neither exists without the other."""
     job.report(state=Import.State.DONE, dataset=dataset, progress=1.0, step="")
 
 

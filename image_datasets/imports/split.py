@@ -1,6 +1,6 @@
-"""Dividing the images into a teaching pool and an evaluation set.
+"""Divide the images into a teaching pool and an evaluation set.
 
-Both come in an order that is drawn by the seed, so that it says nothing about the class.
+The seed draws the order of both, so that it reveals nothing about the class.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ import numpy as np
 from image_datasets.errors import BadSplit, DuplicatesAcrossSplit
 
 Side = Literal["teaching", "evaluation"]
-Policy = Literal["refuse", "keep_together"]
 
 EVALUATION_PER_CLASS = 50
 # Teaching starts with five images of both classes, and the concept is cross-validated fivefold.
-LEAST_TEACHING_PER_CLASS = 5
+MIN_TEACHING_PER_CLASS = 5
 
 
 @dataclass(frozen=True)
 class Split:
-    """Places in the list of images, each on exactly one side."""
+    """Indices of images, each on exactly one side."""
 
     teaching: tuple[int, ...]
     evaluation: tuple[int, ...]
     moved: tuple[int, ...]
-    """images that the manifest wanted in the evaluation set and that follow a copy into the pool"""
+    """images that the manifest put into the evaluation set and that follow a copy into the teaching pool"""
     mixed_groups: tuple[tuple[int, ...], ...]
     """copies with different labels: at least one of the labels is wrong"""
 
@@ -42,19 +41,19 @@ def split_by_seed(
     seed: int,
     evaluation_per_class: int | None = None,
     groups: Sequence[Sequence[int]] = (),
-    policy: Policy = "keep_together",
+    refuses_duplicates: bool = False,
 ) -> Split:
-    """A balanced evaluation set drawn by the seed; all the rest is the teaching pool.
+    """A balanced evaluation set, drawn by the seed; the rest is the teaching pool.
 
-    By default 50 of each class, or half of the smaller class where that is less: a pool that is
-    smaller than its own test teaches little. `groups` are duplicates; a group that spans both
-    classes never goes into the evaluation set, where a wrong label would be counted as truth.
+    By default 50 of each class, or half of the smallest class if that is less: a pool that is smaller than its own
+    evaluation set teaches little. `groups` are duplicates; a group with several labels never goes into the evaluation
+    set, where a wrong label would count as truth.
     """
     rng = np.random.default_rng(seed)
     wanted = _evaluation_size(labels, evaluation_per_class)
-    units = _units(len(labels), groups if policy == "keep_together" else ())
+    units = _units(len(labels), () if refuses_duplicates else groups)
     pure = {
-        label: [unit for unit in units if all(labels[place] == label for place in unit)]
+        label: [unit for unit in units if all(labels[index] == label for index in unit)]
         for label in sorted(set(labels))
     }
     shuffled = {
@@ -62,9 +61,11 @@ def split_by_seed(
     }
     evaluation = _balanced(shuffled, wanted, may_shrink=evaluation_per_class is None)
     sides: list[Side] = [
-        "evaluation" if place in evaluation else "teaching" for place in range(len(labels))
+        "evaluation" if index in evaluation else "teaching" for index in range(len(labels))
     ]
-    return split_as_given(sides, labels, names, seed=rng, groups=groups, policy=policy)
+    return split_as_given(
+        sides, labels, names, seed=rng, groups=groups, refuses_duplicates=refuses_duplicates
+    )
 
 
 def split_as_given(
@@ -74,24 +75,31 @@ def split_as_given(
     *,
     seed: int | np.random.Generator,
     groups: Sequence[Sequence[int]] = (),
-    policy: Policy = "keep_together",
+    refuses_duplicates: bool = False,
 ) -> Split:
-    """The researcher's own split. Duplicates that lie across it are refused or follow into the pool."""
+    """The researcher's own split. Duplicates across it are refused, or moved to the teaching pool."""
     final = list(sides)
-    torn = [group for group in groups if len({final[place] for place in group}) > 1]
-    if torn and policy == "refuse":
-        raise DuplicatesAcrossSplit(pairs=_torn_pairs(torn, final, names))
-    moved = [place for group in torn for place in group if final[place] == "evaluation"]
-    for place in moved:
-        final[place] = "teaching"
+    divided = [group for group in groups if len({final[index] for index in group}) > 1]
+    if divided and refuses_duplicates:
+        raise DuplicatesAcrossSplit(
+            pairs=[
+                (names[a], names[b])
+                for group in divided
+                for a, b in combinations(group, 2)
+                if final[a] != final[b]
+            ]
+        )
+    moved = [index for group in divided for index in group if final[index] == "evaluation"]
+    for index in moved:
+        final[index] = "teaching"
     _check_both_sides(final, labels)
     order = np.random.default_rng(seed).permutation(len(final)).tolist()
     return Split(
-        teaching=tuple(place for place in order if final[place] == "teaching"),
-        evaluation=tuple(place for place in order if final[place] == "evaluation"),
+        teaching=tuple(index for index in order if final[index] == "teaching"),
+        evaluation=tuple(index for index in order if final[index] == "evaluation"),
         moved=tuple(sorted(moved)),
         mixed_groups=tuple(
-            tuple(group) for group in groups if len({labels[place] for place in group}) > 1
+            tuple(group) for group in groups if len({labels[index] for index in group}) > 1
         ),
     )
 
@@ -101,12 +109,12 @@ def _evaluation_size(labels: Sequence[str], asked: int | None) -> int:
     smallest = min(counts, key=lambda label: (counts[label], label))
     if asked is None:
         return min(EVALUATION_PER_CLASS, counts[smallest] // 2)
-    if asked < 1 or asked + LEAST_TEACHING_PER_CLASS > counts[smallest]:
+    if asked < 1 or asked + MIN_TEACHING_PER_CLASS > counts[smallest]:
         raise BadSplit(
             file="evaluation set",
             reason=(
                 f"{asked} images of each class were asked for, but “{smallest}” has "
-                f"{counts[smallest]}, and {LEAST_TEACHING_PER_CLASS} must be left for teaching."
+                f"{counts[smallest]}, and {MIN_TEACHING_PER_CLASS} must be left for teaching."
             ),
             remedy="Ask for fewer, or add images.",
         )
@@ -114,20 +122,20 @@ def _evaluation_size(labels: Sequence[str], asked: int | None) -> int:
 
 
 def _units(count: int, groups: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """Everything that goes to one side as a whole: groups of duplicates, and single images."""
-    grouped = {place for group in groups for place in group}
-    single = [(place,) for place in range(count) if place not in grouped]
+    """What is assigned to a side as a whole: groups of duplicates, and single images."""
+    grouped = {index for group in groups for index in group}
+    single = [(index,) for index in range(count) if index not in grouped]
     return [tuple(group) for group in groups] + single
 
 
 def _balanced(
     shuffled: Mapping[str, Sequence[tuple[int, ...]]], wanted: int, *, may_shrink: bool
 ) -> set[int]:
-    """Equally many of each class. Large groups may leave fewer: that is said if a number was asked."""
+    """Equally many of each class. Large groups may leave fewer; this is an error if a number was requested."""
     drawn = {label: _drawn(units, wanted) for label, units in shuffled.items()}
     shortest = min(drawn, key=lambda label: len(drawn[label]))
     if len(drawn[shortest]) == wanted:
-        return {place for places in drawn.values() for place in places}
+        return {index for indices in drawn.values() for index in indices}
     if may_shrink:
         return _balanced(shuffled, len(drawn[shortest]), may_shrink=True)
     raise BadSplit(
@@ -138,9 +146,9 @@ def _balanced(
 
 
 def _drawn(units: Sequence[tuple[int, ...]], wanted: int) -> list[int]:
-    """`wanted` places, or a few less where whole groups do not fit.
+    """`wanted` indices, or a few less if whole groups do not fit.
 
-    Single images come first: a test with copies in it tells less than its size promises.
+    Single images come first: an evaluation set with copies in it tells less than its size promises.
     """
     single = [unit[0] for unit in units if len(unit) == 1]
     drawn: list[int] = []
@@ -153,27 +161,16 @@ def _drawn(units: Sequence[tuple[int, ...]], wanted: int) -> list[int]:
 def _check_both_sides(sides: Sequence[Side], labels: Sequence[str]) -> None:
     counts = Counter(zip(sides, labels, strict=True))
     for label in sorted(set(labels)):
-        if counts["teaching", label] < LEAST_TEACHING_PER_CLASS:
+        if counts["teaching", label] < MIN_TEACHING_PER_CLASS:
             raise _too_few("teaching pool", label, counts["teaching", label])
         if not counts["evaluation", label]:
             raise _too_few("evaluation set", label, 0)
 
 
 def _too_few(side: str, label: str, count: int) -> BadSplit:
-    least = LEAST_TEACHING_PER_CLASS if side == "teaching pool" else 1
+    least = MIN_TEACHING_PER_CLASS if side == "teaching pool" else 1
     return BadSplit(
         file=side,
         reason=f"It would have {count} images of “{label}”; at least {least} are needed.",
         remedy="Move or add images of that class, or remove its duplicates.",
     )
-
-
-def _torn_pairs(
-    torn: Sequence[Sequence[int]], sides: Sequence[Side], names: Sequence[str]
-) -> list[tuple[str, str]]:
-    return [
-        (names[first], names[second])
-        for group in torn
-        for first, second in combinations(group, 2)
-        if sides[first] != sides[second]
-    ]

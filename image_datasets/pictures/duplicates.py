@@ -1,4 +1,4 @@
-"""Finding pictures that are the same, or the same but for their size, encoding, edges or light."""
+"""Find pictures that are the same, or differ only in size, encoding, edges or light."""
 
 from __future__ import annotations
 
@@ -19,65 +19,65 @@ FREQUENCIES = 16
 HASH_BITS = FREQUENCIES * FREQUENCIES
 
 # Copies that were recompressed, resized, brightened or cropped by 4 % differ in up to 50 bits.
-# Among 1,200 photographs of animals the true near duplicates end at 79, and strangers start at 89.
-MOST_BITS = 68
+# Among 1,200 photographs of animals, true near duplicates differ in up to 79 and unrelated pictures in at least 89.
+MAX_BITS = 68
 # The third nearest picture is 106 bits away in those photographs. In drawings or scans with a
-# common layout it is much nearer, and what counts as a copy has to shrink faster than that.
-USUAL_NEIGHBOUR = 100
+# common layout it is much nearer, and the threshold for a copy has to shrink faster than that.
+TYPICAL_DISTANCE = 100
 CROWDING = 1.5
 NEIGHBOUR = 3
 SAMPLED = 400
 BLOCK = 256
 
 
-# Pictures by their places in a list; each group has two at least.
+# Pictures by their index in a list; each group has at least two.
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 def perceptual_hash(image: Image.Image) -> bytes:
-    """256 bits that say how a picture looks from afar: the signs of its slow cosine waves."""
+    """256 bits: the signs of the low frequencies of the discrete cosine transform."""
     small = image.convert("L").resize((SIDE, SIDE), Image.Resampling.LANCZOS)
     waves = dctn(np.asarray(small, dtype=np.float64), norm="ortho")[:FREQUENCIES, :FREQUENCIES]
-    waves[0, 0] = 0.0  # the brightness of the whole picture
+    waves[0, 0] = 0.0  # the mean brightness
     return np.packbits(waves > 0).tobytes()
 
 
 def find_duplicates(pixel_hashes: Sequence[str], perceptual_hashes: Sequence[bytes]) -> Groups:
-    """Exact and near copies among n pictures, joined through common members."""
+    """Groups of exact and near copies among n pictures: the connected components of the pairs."""
     exact = _equal_groups(pixel_hashes)
-    # One picture for each exact group: many copies of one file must not make n² pairs.
-    copies = {place for group in exact for place in group[1:]}
-    places = [place for place in range(len(pixel_hashes)) if place not in copies]
-    hashes = as_words([perceptual_hashes[place] for place in places])
+    # One picture of each exact group: many copies of one file must not make n² pairs.
+    copies = {index for group in exact for index in group[1:]}
+    indices = [index for index in range(len(pixel_hashes)) if index not in copies]
+    hashes = as_uint64([perceptual_hashes[index] for index in indices])
     links = [(group[0], other) for group in exact for other in group[1:]]
-    links += [(places[i], places[j]) for i, j in near_pairs(hashes, suggested_bits(hashes))]
+    links += [(indices[i], indices[j]) for i, j in near_pairs(hashes, copy_threshold(hashes))]
     return _joined(len(pixel_hashes), links)
 
 
-def suggested_bits(hashes: NDArray[np.uint64]) -> int:
-    """Up to which distance two pictures of this set are copies rather than relatives.
+def copy_threshold(hashes: NDArray[np.uint64]) -> int:
+    """The distance up to which two pictures of this set count as copies.
 
-    hashes: (n, 4). In a set where everything looks alike, being near proves nothing.
+    hashes: (n, 4). In a set where everything looks alike, a small distance proves nothing.
     """
     if len(hashes) <= 2 * NEIGHBOUR:
-        return MOST_BITS
+        return MAX_BITS
     sample = np.linspace(0, len(hashes) - 1, min(len(hashes), SAMPLED)).astype(np.intp)
-    # Place 0 is the picture itself.
+    # Index 0 is the picture itself.
     nearest = [np.partition(_distances(hashes[[row]], hashes)[0], NEIGHBOUR) for row in sample]
     typical = float(np.median([row[NEIGHBOUR] for row in nearest]))
-    crowding = min(1.0, typical / USUAL_NEIGHBOUR)
-    return round(MOST_BITS * math.pow(crowding, CROWDING))
+    crowding = min(1.0, typical / TYPICAL_DISTANCE)
+    return round(MAX_BITS * math.pow(crowding, CROWDING))
 
 
 def _equal_groups(keys: Sequence[str]) -> Groups:
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
-        places[key].append(place)
-    return tuple(tuple(group) for group in places.values() if len(group) > 1)
+    groups: dict[str, list[int]] = defaultdict(list)
+    for index, key in enumerate(keys):
+        groups[key].append(index)
+    return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
 
-def as_words(hashes: Sequence[bytes]) -> NDArray[np.uint64]:
-    """(n, 4): 64 bits at a time are counted in one step."""
+def as_uint64(hashes: Sequence[bytes]) -> NDArray[np.uint64]:
+    """(n, 4): bits are counted 64 at a time."""
     return np.frombuffer(b"".join(hashes), dtype=np.uint64).reshape(len(hashes), HASH_BITS // 64)
 
 
@@ -89,21 +89,21 @@ def _distances(some: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[
     return bits
 
 
-def near_pairs(hashes: NDArray[np.uint64], most_bits: int) -> Iterator[tuple[int, int]]:
-    """The rows of (n, 4) that differ in `most_bits` or fewer, the lower number first.
+def near_pairs(hashes: NDArray[np.uint64], max_bits: int) -> Iterator[tuple[int, int]]:
+    """The rows of (n, 4) that differ in `max_bits` or fewer, the lower number first.
 
-    In blocks: ten thousand pictures have fifty million pairs.
+    In blocks, because ten thousand pictures have fifty million pairs.
     """
     for start in range(0, len(hashes), BLOCK):
         bits = _distances(hashes[start : start + BLOCK], hashes[start:])
-        rows, columns = np.nonzero(bits <= most_bits)
+        rows, columns = np.nonzero(bits <= max_bits)
         later = columns > rows
         for row, column in zip(rows[later], columns[later], strict=True):
             yield start + int(row), start + int(column)
 
 
 def _joined(count: int, links: Sequence[tuple[int, int]]) -> Groups:
-    """The connected groups of two pictures and more, in the order of their first members."""
+    """The connected components with at least two pictures, in the order of their first members."""
     if not links:
         return ()
     rows, columns = np.array(links).T

@@ -1,10 +1,9 @@
-"""From a stranger's image file to the picture that the browser gets.
+"""Decode an uploaded image and re-encode it as the picture that browsers get.
 
-Every picture leaves with the same longest side, format and quality, drawn on a fresh canvas, so
-that nothing but its content is left: no metadata, no comment, no trace of the original encoder.
-Small originals are enlarged too: if they stayed small, the size alone would tell two classes apart
-that were collected from different places. Features are computed from the smallest side; larger ones
-are for sharp screens, and are made as far as the original has more to show.
+All pictures leave with the same longest side, format and quality, drawn on a fresh canvas, so that only their content
+is left: no metadata, no comment, no trace of the original encoder. Small originals are enlarged too: if they stayed
+small, the size alone would tell apart two classes that were collected from different places. Features are computed from
+the smallest side. Larger sides are for high-resolution screens and are made as far as the original has more detail.
 """
 
 from __future__ import annotations
@@ -16,28 +15,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
-from PIL import Image, ImageCms, UnidentifiedImageError
+from PIL import Image, ImageCms, ImageFilter, UnidentifiedImageError
 
 from image_datasets.errors import BadImage, too_long
 from image_datasets.remedy import NO_REMEDY, Remedy
 from studies.images import LARGER, SMALLEST
 
 from .duplicates import perceptual_hash
-from .kinds import kind_of
-from .remedies import cropped, cropped_size, treated
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
-SMALLEST_SIDE = 64
-MOST_PIXELS = 25_000_000
-MOST_BYTES = 100 * (1 << 20)
+MIN_SIDE = 64
+MAX_PIXELS = 25_000_000
+MAX_BYTES = 100 * (1 << 20)
 QUALITY = 85
-# On the screens that get these, a pixel is too small for its artefacts to be seen.
+# On the screens that get these, a pixel is too small for artefacts to be visible.
 LARGER_QUALITY = 80
-# Encoders write ten scans or so; each costs a pass over all pixels, so thousands stop a server.
-MOST_SCANS = 100
-LONGEST_PROFILE = 4 * (1 << 20)
+# Encoders write about ten scans. Each costs a pass over all pixels, so thousands would stop a server.
+MAX_SCANS = 100
+MAX_PROFILE_BYTES = 4 * (1 << 20)
 
 SAVE_AGAIN = "Open it in an image program and save it as JPEG or PNG, or remove it."
 ORIENTATION_TAG = 0x0112
@@ -50,27 +48,55 @@ UPRIGHT = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+# The first bytes of files that people take for images.
+OTHER_KINDS = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x1f\x8b": "a gzip archive",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"%PDF": "a PDF",
+    b"BM": "a BMP image",
+    b"II*\0": "a TIFF image",
+    b"MM\0*": "a TIFF image",
+    b"<svg": "an SVG drawing",
+    b"<?xml": "an XML file",
+    b"<!DO": "a web page",
+    b"<htm": "a web page",
+}
 BOMBS = (Image.DecompressionBombError, Image.DecompressionBombWarning)
-# The library's own guard, for decoders that allocate while they read the header.
-Image.MAX_IMAGE_PIXELS = MOST_PIXELS
+# Pillow's own limit, for decoders that allocate while they read the header.
+Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+
+# The colour of a masked border, and the brightness and contrast of an equalised image, in grey levels.
+GREY = 128
+CONTRAST = 50.0
+# A flat image has no contrast to amplify, only noise.
+MAX_GAIN = 5.0
+# Clipping changes the mean and the contrast again; after this many rounds the error is below a grey level.
+ROUNDS = 6
+# The radius of the blur as a share of the longer side: no outline is left.
+BLUR = 0.05
+
+# Left, top, right and bottom, in pixels.
+Box: TypeAlias = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True)
 class Original:
-    """The file as it came, for the check whether its facts give the class away."""
+    """Properties of the original file, to check whether they give the class away."""
 
     width: int
     height: int
-    """as a viewer shows it, after the orientation of its metadata"""
+    """as a viewer shows it, after the orientation in its metadata"""
     byte_count: int
     format: str
     aspect: float
-    """width over height of the part that is shown"""
+    """width over height of the part that is left after cropping"""
 
 
 @dataclass(frozen=True)
 class PreparedImage:
-    """A picture as the browser will get it, and what was learned on the way."""
+    """A picture as browsers will get it."""
 
     content: bytes
     pixel_hash: str
@@ -79,30 +105,49 @@ class PreparedImage:
     """for `duplicates.find_duplicates`"""
     original: Original
     larger: Mapping[int, bytes]
-    """the same picture by its longest side, for sides up to the first that holds all of the original"""
+    """the same picture by longest side, for sides up to the first that is as large as the original"""
 
 
 class Undecodable(Exception):
-    """A decoder gave up on a file, or on a part of it."""
+    """A decoder failed on a file, or on a part of it."""
 
 
 def prepare(data: bytes, name: str, remedy: Remedy = NO_REMEDY) -> PreparedImage:
-    """Decodes and re-encodes one image, or raises `BadImage`. The same bytes give the same result."""
-    _check_bytes(data, name)
-    with _refusing(name), warnings.catch_warnings():
-        # A damaged metadata block is no reason to refuse; a bomb is.
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        with _opened(data, name) as image:
-            return _prepared(image, data, name, remedy)
+    """Decode and re-encode one image, or raise `BadImage`. The same bytes give the same result."""
+    if not data:
+        raise BadImage(
+            file=name,
+            reason="The file is empty.",
+            remedy="Copy it again from where it came from, or remove it.",
+        )
+    if len(data) > MAX_BYTES:
+        raise too_long(name, len(data), MAX_BYTES)
+    # In JPEG data this pair of bytes is always the marker of a scan.
+    if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MAX_SCANS:
+        raise BadImage(
+            file=name, reason=f"The JPEG has more than {MAX_SCANS} scans.", remedy=SAVE_AGAIN
+        )
+    try:
+        with _decoding(), warnings.catch_warnings():
+            # Damaged metadata is no reason to refuse an image; a decompression bomb is.
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with _open(data, name) as image:
+                return _prepare(image, data, name, remedy)
+    except BOMBS as error:
+        raise _too_many_pixels(name, f"more than {MAX_PIXELS / 1e6:.0f}") from error
+    except Undecodable as error:
+        raise BadImage(
+            file=name, reason="The image is damaged or cut off.", remedy=SAVE_AGAIN
+        ) from error
 
 
 def padded(content: bytes, size: int) -> bytes:
-    """The same picture in exactly `size` bytes.
+    """The same JPEG in exactly `size` bytes.
 
-    The length of a file tells something about what was in it, so a data set pads all its pictures
-    to the longest. The padding is fill bytes before the end marker, which the JPEG standard
-    allows before any marker: no comment and no trailing data.
+    The length of a file reveals something about its content, so all files of a data set are padded to the longest. The
+    padding is fill bytes before the end marker, which the JPEG standard allows before any marker: no comment and no
+    trailing data.
     """
     fill = size - len(content)
     if fill < 0 or not content.endswith(b"\xff\xd9"):
@@ -111,7 +156,7 @@ def padded(content: bytes, size: int) -> bytes:
 
 
 def enlarged(content: bytes, sides: Sequence[int]) -> dict[int, bytes]:
-    """A prepared picture whose original had no more to show, in the sides that others of its data set have."""
+    """A prepared picture of a small original, in the larger sides that other images of the data set have."""
     with Image.open(io.BytesIO(content)) as picture:
         return _in_sides(picture, sides)
 
@@ -119,43 +164,12 @@ def enlarged(content: bytes, sides: Sequence[int]) -> dict[int, bytes]:
 # Opening
 
 
-def _check_bytes(data: bytes, name: str) -> None:
-    if not data:
-        raise BadImage(
-            file=name,
-            reason="The file is empty.",
-            remedy="Copy it again from where it came from, or remove it.",
-        )
-    if len(data) > MOST_BYTES:
-        raise too_long(name, len(data), MOST_BYTES)
-    # In JPEG data this pair of bytes is always the marker of a scan.
-    if data.startswith(b"\xff\xd8") and data.count(b"\xff\xda") > MOST_SCANS:
-        raise BadImage(
-            file=name, reason=f"The JPEG has more than {MOST_SCANS} scans.", remedy=SAVE_AGAIN
-        )
-
-
-@contextmanager
-def _refusing(name: str) -> Iterator[None]:
-    """Turns whatever a decoder does on hostile data into one named refusal."""
-    try:
-        with _decoding():
-            yield
-    except BOMBS as error:
-        raise _too_many_pixels(name, f"more than {MOST_PIXELS / 1e6:.0f}") from error
-    except Undecodable as error:
-        raise BadImage(
-            file=name, reason="The image is damaged or cut off.", remedy=SAVE_AGAIN
-        ) from error
-
-
 @contextmanager
 def _decoding() -> Iterator[None]:
-    """Work on bytes that a stranger wrote; whatever goes wrong in it is raised as `Undecodable`.
+    """Turn any exception of a decoder into `Undecodable`.
 
-    On hostile data Pillow and LittleCMS raise OSError, SyntaxError, ValueError, TypeError, KeyError,
-    struct.error, zlib.error, MemoryError and more, and another release raises others. This is the
-    one place where everything is caught.
+    On hostile data Pillow and LittleCMS raise OSError, SyntaxError, ValueError, TypeError, KeyError, struct.error,
+    zlib.error, MemoryError and more, and another release raises others. Only here are all exceptions caught.
     """
     try:
         yield
@@ -165,36 +179,33 @@ def _decoding() -> Iterator[None]:
         raise Undecodable from error
 
 
-def _opened(data: bytes, name: str) -> Image.Image:
+def _open(data: bytes, name: str) -> Image.Image:
+    """The image before its pixels are decoded: its size is known from the header."""
     try:
         image = Image.open(io.BytesIO(data), formats=FORMATS)
     except UnidentifiedImageError as error:
+        kinds = (kind for start, kind in OTHER_KINDS.items() if data.startswith(start))
         raise BadImage(
             file=name,
-            reason=f"It is {kind_of(data)}, not a JPEG, PNG, WebP or GIF image.",
+            reason=f"It is {next(kinds, 'something else or damaged')}, not a JPEG, PNG, WebP or GIF image.",
             remedy=SAVE_AGAIN,
         ) from error
-    _check_size(image, name)
-    return image
-
-
-def _check_size(image: Image.Image, name: str) -> None:
-    """Before a single pixel is decoded: the header tells the size."""
     width, height = image.size
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise _too_many_pixels(name, f"{width}×{height}, {width * height / 1e6:.0f}")
-    if min(width, height) < SMALLEST_SIDE:
+    if min(width, height) < MIN_SIDE:
         raise BadImage(
             file=name,
-            reason=f"The image is {width}×{height}; each side needs {SMALLEST_SIDE} pixels.",
+            reason=f"The image is {width}×{height}; each side needs {MIN_SIDE} pixels.",
             remedy="Find a larger copy, or remove it.",
         )
+    return image
 
 
 def _too_many_pixels(name: str, megapixels: str) -> BadImage:
     return BadImage(
         file=name,
-        reason=f"The image has {megapixels} megapixels; at most {MOST_PIXELS / 1e6:.0f} are read.",
+        reason=f"The image has {megapixels} megapixels; at most {MAX_PIXELS / 1e6:.0f} are read.",
         remedy="Save it smaller, or remove it.",
     )
 
@@ -202,74 +213,54 @@ def _too_many_pixels(name: str, megapixels: str) -> BadImage:
 # Pixels
 
 
-def _prepared(image: Image.Image, data: bytes, name: str, remedy: Remedy) -> PreparedImage:
+def _prepare(image: Image.Image, data: bytes, name: str, remedy: Remedy) -> PreparedImage:
     size = image.size
-    pixels = _decoded(image, SMALLEST, remedy)
+    pixels = _decode(image, SMALLEST, remedy)
     width, height = reversed(size) if _orientation(image) > 4 else size
-    shown = _checked_crop((width, height), name, remedy)
-    canvas = _shown(pixels, image, SMALLEST, remedy)
-    sides = [side for smaller, side in pairwise((SMALLEST, *LARGER)) if max(shown) > smaller]
+    left = cropped_size((width, height), remedy)
+    if min(left) < MIN_SIDE:
+        raise BadImage(
+            file=name,
+            reason=f"The crop leaves {left[0]}×{left[1]} pixels; each side needs {MIN_SIDE}.",
+            remedy="Crop less, or remove it.",
+        )
+    canvas = _draw(pixels, image, SMALLEST, remedy)
+    # JPEG: also one with further pictures behind it, as some cameras write it.
+    file_format = "JPEG" if image.format == "MPO" else str(image.format)
+    larger = {}
+    sides = [side for smaller, side in pairwise((SMALLEST, *LARGER)) if max(left) > smaller]
+    if sides:
+        # Decoded once more if that gives more pixels, so that the smallest side does not depend on larger ones.
+        with _open(data, name) as finer:
+            _draft(finer, sides[-1], remedy)
+            has_more = sorted(finer.size) != sorted(pixels.size)
+            fine = _decode(finer, sides[-1], remedy) if has_more else pixels
+            larger = _in_sides(_draw(fine, finer, sides[-1], remedy), sides)
     return PreparedImage(
-        content=_encoded(canvas, QUALITY),
+        content=_encode(canvas, QUALITY),
         pixel_hash=_pixel_hash(pixels.convert("RGB")),
         perceptual_hash=perceptual_hash(canvas),
-        original=Original(width, height, len(data), _format(image), shown[0] / shown[1]),
-        larger=_larger(data, name, pixels, sides, remedy) if sides else {},
+        original=Original(width, height, len(data), file_format, left[0] / left[1]),
+        larger=larger,
     )
 
 
-def _larger(
-    data: bytes, name: str, pixels: Image.Image, sides: Sequence[int], remedy: Remedy
-) -> dict[int, bytes]:
-    """Decoded once more where that is finer, so that the smallest side stays what it is without this one."""
-    with _opened(data, name) as image:
-        _draft(image, sides[-1], remedy)
-        if sorted(image.size) != sorted(pixels.size):
-            pixels = _decoded(image, sides[-1], remedy)
-        return _in_sides(_shown(pixels, image, sides[-1], remedy), sides)
-
-
-def _in_sides(picture: Image.Image, sides: Sequence[int]) -> dict[int, bytes]:
-    return {side: _encoded(_resized(picture, side), LARGER_QUALITY) for side in sides}
-
-
 def _draft(image: Image.Image, side: int, remedy: Remedy) -> None:
-    """A large JPEG is decoded at a half or less; twice the wanted side stays for smooth resizing."""
+    """Let the decoder scale a large JPEG down; twice the wanted side is left for smooth resizing."""
     side = round(2 * side / remedy.kept_share)
     image.draft(image.mode, (side, side))
 
 
-def _decoded(image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
+def _decode(image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
     """Upright pixels, enough of them for a picture of this side."""
     _draft(image, side, remedy)
     image.load()
-    return _upright(_flattened(image), _orientation(image))
-
-
-def _shown(pixels: Image.Image, image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
-    """The picture that people see, on a fresh canvas."""
-    return treated(_canvas(cropped(pixels, remedy), image.info.get("icc_profile"), side), remedy)
-
-
-def _checked_crop(size: tuple[int, int], name: str, remedy: Remedy) -> tuple[int, int]:
-    """What is left of the original, if that is enough to be looked at."""
-    width, height = cropped_size(size, remedy)
-    if min(width, height) < SMALLEST_SIDE:
-        raise BadImage(
-            file=name,
-            reason=f"The crop leaves {width}×{height} pixels; each side needs {SMALLEST_SIDE}.",
-            remedy="Crop less, or remove it.",
-        )
-    return width, height
-
-
-def _format(image: Image.Image) -> str:
-    # A JPEG with further pictures behind it, as some cameras write it.
-    return "JPEG" if image.format == "MPO" else str(image.format)
+    pixels, orientation = _flatten(image), _orientation(image)
+    return pixels.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else pixels
 
 
 def _orientation(image: Image.Image) -> int:
-    """1 to 8; an image whose metadata are damaged counts as upright."""
+    """1 to 8; an image with damaged metadata counts as upright."""
     try:
         with _decoding():
             orientation = image.getexif().get(ORIENTATION_TAG, 1)
@@ -278,7 +269,7 @@ def _orientation(image: Image.Image) -> int:
     return orientation if orientation in UPRIGHT else 1
 
 
-def _flattened(image: Image.Image) -> Image.Image:
+def _flatten(image: Image.Image) -> Image.Image:
     """Eight bits a channel and no transparency: L, RGB or CMYK."""
     if image.mode.startswith("I"):
         return Image.fromarray((np.asarray(image).astype(np.uint32) >> 8).astype(np.uint8))
@@ -292,26 +283,23 @@ def _flattened(image: Image.Image) -> Image.Image:
     return image.convert("L" if image.mode == "1" else "RGB")
 
 
-def _upright(image: Image.Image, orientation: int) -> Image.Image:
-    return image.transpose(UPRIGHT[orientation]) if orientation in UPRIGHT else image
-
-
-def _canvas(pixels: Image.Image, profile: bytes | None, side: int) -> Image.Image:
-    small = _resized(pixels, side)
+def _draw(pixels: Image.Image, image: Image.Image, side: int, remedy: Remedy) -> Image.Image:
+    """The picture on a fresh canvas, after the remedy."""
+    small = _resize(crop(pixels, remedy), side)
     canvas = Image.new("RGB", small.size, "white")
-    canvas.paste(_in_srgb(small, profile))
-    return canvas
+    canvas.paste(_to_srgb(small, image.info.get("icc_profile")))
+    return apply_remedy(canvas, remedy)
 
 
-def _resized(pixels: Image.Image, side: int) -> Image.Image:
+def _resize(pixels: Image.Image, side: int) -> Image.Image:
     scale = side / max(pixels.size)
     width, height = (max(1, round(length * scale)) for length in pixels.size)
     return pixels.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=3.0)
 
 
-def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
-    """Colours as the profile means them; without one, or with a broken one, as they stand."""
-    if not profile or len(profile) > LONGEST_PROFILE:
+def _to_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
+    """Colours converted by the profile; unchanged without one or with a broken one."""
+    if not profile or len(profile) > MAX_PROFILE_BYTES:
         return image.convert("RGB")
     try:
         with _decoding():
@@ -323,7 +311,11 @@ def _in_srgb(image: Image.Image, profile: bytes | None) -> Image.Image:
     return converted or image.convert("RGB")
 
 
-def _encoded(canvas: Image.Image, quality: int) -> bytes:
+def _in_sides(picture: Image.Image, sides: Sequence[int]) -> dict[int, bytes]:
+    return {side: _encode(_resize(picture, side), LARGER_QUALITY) for side in sides}
+
+
+def _encode(canvas: Image.Image, quality: int) -> bytes:
     file = io.BytesIO()
     canvas.save(file, "JPEG", quality=quality, optimize=True)
     return file.getvalue()
@@ -335,3 +327,57 @@ def _pixel_hash(image: Image.Image) -> str:
         strip = image.crop((0, top, image.width, min(top + 256, image.height)))
         digest.update(strip.tobytes())
     return digest.hexdigest()
+
+
+# Remedies: every image is treated alike and by itself
+
+
+def crop(image: Image.Image, remedy: Remedy) -> Image.Image:
+    box = _crop_box(image.size, remedy)
+    return image if box == (0, 0, *image.size) else image.crop(box)
+
+
+def cropped_size(size: tuple[int, int], remedy: Remedy) -> tuple[int, int]:
+    left, top, right, bottom = _crop_box(size, remedy)
+    return right - left, bottom - top
+
+
+def _crop_box(size: tuple[int, int], remedy: Remedy) -> Box:
+    width, height = size
+    left, right = round(width * remedy.crop_left / 100), round(width * remedy.crop_right / 100)
+    top, bottom = round(height * remedy.crop_top / 100), round(height * remedy.crop_bottom / 100)
+    right, bottom = width - right, height - bottom
+    if remedy.crops_to_square:
+        side = min(right - left, bottom - top)
+        left, top = (left + right - side) // 2, (top + bottom - side) // 2
+        right, bottom = left + side, top + side
+    return left, top, right, bottom
+
+
+def apply_remedy(canvas: Image.Image, remedy: Remedy) -> Image.Image:
+    """Equalise the brightness, and mask or blur the border. The size does not change."""
+    width, height = canvas.size
+    border_x, border_y = (round(side * remedy.border_width / 100) for side in canvas.size)
+    inside = border_x, border_y, width - border_x, height - border_y
+    if remedy.equalises_brightness:
+        # A masked border has no influence on the brightness of the rest.
+        canvas = _equalise(canvas, inside if remedy.border == "mask" else (0, 0, width, height))
+    if not remedy.border:
+        return canvas
+    if remedy.border == "mask":
+        framed = Image.new("RGB", canvas.size, (GREY, GREY, GREY))
+    else:
+        framed = canvas.filter(ImageFilter.GaussianBlur(BLUR * max(canvas.size)))
+    framed.paste(canvas.crop(inside), inside[:2])
+    return framed
+
+
+def _equalise(canvas: Image.Image, box: Box) -> Image.Image:
+    """Give every image the same mean and standard deviation of grey within the box; colours are scaled with it."""
+    pixels = np.asarray(canvas, dtype=np.float64)
+    left, top, right, bottom = box
+    for _ in range(ROUNDS):
+        grey = pixels[top:bottom, left:right] @ np.array([0.299, 0.587, 0.114])
+        gain = min(CONTRAST / max(float(grey.std()), 1e-9), MAX_GAIN)
+        pixels = np.clip(GREY + gain * (pixels - grey.mean()), 0, 255)
+    return Image.fromarray(np.rint(pixels).astype(np.uint8))

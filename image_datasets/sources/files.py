@@ -10,12 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from ..errors import BadImage, BadSource, too_long
-from .archives import UPLOAD_LIMITS, open_archive
-from .entries import CHUNK, ArchiveEntry
-from .safe_names import check_distinct, checked_name, decoded_name, is_clutter
+from image_datasets.errors import BadImage, BadSource, too_long
 
-DEEPEST = 20
+from .archives import (
+    CHUNK,
+    UPLOAD_LIMITS,
+    ArchiveEntry,
+    check_distinct,
+    checked_name,
+    decoded_name,
+    is_clutter,
+    open_archive,
+)
+
+MAX_DEPTH = 20
 DOCUMENT_ENDINGS = (".md", ".txt", ".rst", ".html", ".json", ".yaml", ".yml", ".xml", ".log")
 
 
@@ -29,22 +37,22 @@ class DiskFile:
 
     def read(self, limit: int) -> bytes:
         """The content, if it is not longer than `limit` now, whatever it was when it was listed."""
-        with self._opened() as file:
+        with self._open() as file:
             size = os.fstat(file.fileno()).st_size
-            # Asking for `limit` bytes would reserve them all, however short the file is.
+            # Asking for `limit` bytes would allocate them all, however short the file is.
             content = file.read(min(size, limit) + 1)
         if max(size, len(content)) > limit:
             raise too_long(self.name, size, limit)
         return content
 
     def chunks(self) -> Iterator[bytes]:
-        with self._opened() as file:
+        with self._open() as file:
             while chunk := file.read(CHUNK):
                 yield chunk
 
-    def _opened(self) -> IO[bytes]:
+    def _open(self) -> IO[bytes]:
         try:
-            # A file that has become a link since it was listed is not followed.
+            # A file that was replaced by a link since it was listed is not followed.
             return os.fdopen(os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW), "rb")
         except OSError as error:
             raise BadImage(
@@ -54,22 +62,33 @@ class DiskFile:
             ) from error
 
 
-# A file whose content is read when it is asked for, and not kept.
+# The content is read when it is needed, and not kept.
 SourceFile: TypeAlias = ArchiveEntry | DiskFile
 
 
-def listed_files(path: Path) -> list[SourceFile]:
-    """The files of a folder or a zip in the order of their names, without clutter."""
+def list_files(path: Path) -> list[SourceFile]:
+    """The files of a folder or a zip, sorted by name, without clutter."""
     if path.is_dir():
-        return _of_folder(path)
+        files: list[SourceFile] = []
+        for file in _walk(path, path, 0):
+            files.append(file)
+            if len(files) > UPLOAD_LIMITS.entries:
+                raise BadSource(
+                    file=path.name,
+                    reason=f"The folder has more than {UPLOAD_LIMITS.entries:,} files.",
+                    remedy="Leave out what is not an image of the two classes.",
+                )
+        files = _without_clutter(files)
+        check_distinct(file.name for file in files)
+        return files
     if not path.is_file():
         raise BadSource(
             file=path.name,
             reason="There is no such folder or file.",
             remedy="Check the spelling, and that the server may read it.",
         )
-    with path.open("rb") as file:
-        head = file.read(4)
+    with path.open("rb") as opened:
+        head = opened.read(4)
     if head[:2] != b"PK" and path.suffix.casefold() != ".zip":
         raise BadSource(
             file=path.name,
@@ -79,34 +98,18 @@ def listed_files(path: Path) -> list[SourceFile]:
     return _without_clutter(open_archive(path))
 
 
-def _of_folder(root: Path) -> list[SourceFile]:
-    files: list[SourceFile] = []
-    for file in _walked(root, root, 0):
-        files.append(file)
-        if len(files) > UPLOAD_LIMITS.entries:
-            raise BadSource(
-                file=root.name,
-                reason=f"The folder has more than {UPLOAD_LIMITS.entries:,} files.",
-                remedy="Leave out what is not an image of the two classes.",
-            )
-    kept = _without_clutter(files)
-    check_distinct(file.name for file in kept)
-    return kept
-
-
-def _walked(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
-    if depth > DEEPEST:
+def _walk(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
+    if depth > MAX_DEPTH:
         raise BadSource(
             file=str(folder.relative_to(root)),
-            reason=f"Folders are nested more than {DEEPEST} levels deep.",
+            reason=f"Folders are nested more than {MAX_DEPTH} levels deep.",
             remedy="Put the images into one folder for each class.",
         )
     for path in sorted(folder.iterdir()):
         status = path.lstat()
-        raw = os.fsencode(path.relative_to(root))
-        name = unicodedata.normalize("NFC", decoded_name(raw))
+        name = unicodedata.normalize("NFC", decoded_name(os.fsencode(path.relative_to(root))))
         if stat.S_ISDIR(status.st_mode) and not is_clutter(name):
-            yield from _walked(root, path, depth + 1)
+            yield from _walk(root, path, depth + 1)
         elif stat.S_ISREG(status.st_mode) or is_clutter(name):
             yield DiskFile(path, name if is_clutter(name) else checked_name(name), status.st_size)
         else:
@@ -118,36 +121,35 @@ def _walked(root: Path, folder: Path, depth: int) -> Iterator[DiskFile]:
 
 
 def _without_clutter(files: Sequence[SourceFile]) -> list[SourceFile]:
-    kept = [file for file in files if not is_clutter(file.name)]
-    return sorted(kept, key=lambda file: file.name)
+    return sorted((file for file in files if not is_clutter(file.name)), key=lambda file: file.name)
 
 
-def unwrapped(files: Sequence[SourceFile]) -> dict[str, SourceFile]:
-    """The files by their names below the one folder that wraps everything, if there is one."""
+def unwrap(files: Sequence[SourceFile]) -> dict[str, SourceFile]:
+    """The files by name relative to the one folder that wraps everything, if there is one."""
     prefix = ""
-    while wrapping := _wrapping([file.name.removeprefix(prefix) for file in files]):
-        prefix += wrapping
+    while wrapper := _wrapping_folder([file.name.removeprefix(prefix) for file in files]):
+        prefix += wrapper
     relative = [replace(file, name=file.name.removeprefix(prefix)) for file in files]
     return {file.name: file for file in relative}
 
 
-def _wrapping(names: Sequence[str]) -> str | None:
-    """The folder that holds everything but documents, unless it is itself a class."""
+def _wrapping_folder(names: Sequence[str]) -> str | None:
+    """The folder that contains everything except documents, unless it is itself a class."""
     names = [name for name in names if not is_document(name)]
     tops = {name.partition("/")[0] for name in names}
     if len(tops) != 1 or any("/" not in name for name in names):
         return None
     top = f"{tops.pop()}/"
     inside = [name.removeprefix(top) for name in names]
-    # A folder with nothing but images is a class.
+    # A folder that contains only images is a class.
     return top if any(is_table(name) or "/" in name for name in inside) else None
 
 
 def is_document(name: str) -> bool:
-    """Notes, licences and the like, which nobody means as an image."""
+    """Notes, licences and the like."""
     return name.casefold().endswith(DOCUMENT_ENDINGS)
 
 
 def is_table(name: str) -> bool:
-    """A manifest or features: only in the uppermost folder."""
+    """A manifest or features; they have to be in the top folder."""
     return "/" not in name and name.casefold().endswith((".csv", ".npz"))

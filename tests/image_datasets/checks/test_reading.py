@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from image_datasets.checks.reading import is_read, mantel_haenszel, readings_of
-from image_datasets.checks.shortcuts import measure_cues
+from image_datasets.checks.shortcuts import is_read, mantel_haenszel, measure_cues, readings_of
 from image_datasets.checks.target import accuracy_of_features
 from studies.shortcuts import judged
 

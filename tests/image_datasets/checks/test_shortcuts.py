@@ -15,8 +15,7 @@ from image_datasets.checks.shortcuts import (
     image_cues,
     measure_cues,
 )
-from image_datasets.extractors.base import BadDescriptions
-from image_datasets.extractors.parallel import describe_all
+from image_datasets.extractors.base import BadDescriptions, describe_all
 from image_datasets.pictures.encoding import Original
 from studies.shortcuts import judged
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from image_datasets.checks.similarity import (
+from image_datasets.checks.target import (
     Fold,
     SimilarityCount,
     homophily_by_chance,

@@ -13,7 +13,7 @@ from PIL import Image
 from image_datasets.checks.shortcuts import ImageCues, measure_cues
 from image_datasets.demo import packs
 from image_datasets.demo.services import DEMOS, load_demo
-from image_datasets.extractors.parallel import describe_all
+from image_datasets.extractors.base import describe_all
 from studies.models import Example
 from studies.shortcuts import judged
 from teaching.choice import load_pool

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from image_datasets.extractors import network, weights
-from image_datasets.extractors.base import ExtractorMissing
-from image_datasets.extractors.deep import imagenet_network
-from image_datasets.extractors.network import Block, Convolution
-from image_datasets.extractors.parallel import describe_all
+from image_datasets.extractors import deep
+from image_datasets.extractors.base import ExtractorMissing, describe_all
+from image_datasets.extractors.deep import Block, Convolution, imagenet_network
 from image_datasets.extractors.registry import EXTRACTORS
 
 from .test_extractors import drawn, striped
@@ -72,7 +70,7 @@ def named_weights(outputs, inputs, k, prefix="", seed=0):
 @pytest.mark.parametrize("shape", [(5, 6), (4, 7)])
 def test_a_full_convolution_is_its_definition(shape, stride):
     x, kernel, offset = random_array(*shape, 2), random_array(3, 3, 2, 4), random_array(4)
-    found = network.convolved(x, Convolution(kernel, offset), stride)
+    found = deep.convolved(x, Convolution(kernel, offset), stride)
     np.testing.assert_allclose(found, literal_convolution(x, kernel, offset, stride), atol=1e-5)
 
 
@@ -81,15 +79,15 @@ def test_a_full_convolution_is_its_definition(shape, stride):
 @pytest.mark.parametrize("shape", [(5, 6), (8, 3), (1, 1)])
 def test_a_depthwise_convolution_is_its_definition(shape, stride, k, monkeypatch):
     # So few numbers at a time that the image is worked on in parts.
-    monkeypatch.setattr(network, "CACHED", 20)
+    monkeypatch.setattr(deep, "CACHED", 20)
     x, kernel, offset = random_array(*shape, 3), random_array(k, k, 3), random_array(3)
-    found = network.each_convolved(x, Convolution(kernel, offset), stride)
+    found = deep.each_convolved(x, Convolution(kernel, offset), stride)
     np.testing.assert_allclose(found, literal_depthwise(x, kernel, offset, stride), atol=1e-5)
 
 
 def test_mixing_channels_is_a_convolution_of_one_pixel():
     x, kernel, offset = random_array(3, 4, 5), random_array(5, 2), random_array(2)
-    found = network.mixed(x, Convolution(kernel, offset))
+    found = deep.mixed(x, Convolution(kernel, offset))
     expected = literal_convolution(x, kernel[None, None], offset, 1)
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -101,8 +99,8 @@ def test_batch_normalisation_is_folded_into_the_kernel():
     plain = literal_convolution(x, kernel, np.zeros(4), 1)
     centred = (plain - table["bn.running_mean"]) / np.sqrt(table["bn.running_var"] + 1e-3)
     expected = centred * table["bn.weight"] + table["bn.bias"]
-    folded = network.folded(table, "conv", "bn", (2, 3, 1, 0))
-    np.testing.assert_allclose(network.convolved(x, folded, 1), expected, atol=1e-4)
+    folded = deep.folded(table, "conv", "bn", (2, 3, 1, 0))
+    np.testing.assert_allclose(deep.convolved(x, folded, 1), expected, atol=1e-4)
 
 
 @pytest.mark.parametrize(("stride", "outputs"), [(1, 2), (1, 3), (2, 2)])
@@ -116,7 +114,7 @@ def test_a_block_widens_looks_around_and_narrows(stride, outputs):
     expected = literal_convolution(looked, project.kernel[None, None], project.offset, 1)
     if stride == 1 and outputs == 2:
         expected = expected + x
-    found = network.passed(x, Block(expand, depthwise, project, stride))
+    found = deep.passed(x, Block(expand, depthwise, project, stride))
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -174,7 +172,7 @@ def clock():
 )
 def test_the_network_names_what_is_drawn(draw, imagenet_class):
     activations = imagenet_network().activations(np.asarray(draw()))
-    table = weights.imagenet_weights()
+    table = deep.imagenet_weights()
     scores = activations @ table["_fc.weight"].T + table["_fc.bias"]
     assert scores.argmax() == imagenet_class
 
@@ -216,14 +214,14 @@ def file_of_weights(strides=(1, 2), offset=1, numbers=range(8)):
 
 
 def test_a_tensor_is_read_by_its_strides():
-    table = weights.read_tensors(file_of_weights())
+    table = deep.read_tensors(file_of_weights())
     assert table["w"].tolist() == [[1, 3, 5], [2, 4, 6]]
 
 
 @pytest.mark.parametrize("outside", [{"strides": (1, 9)}, {"offset": 4}])
 def test_a_tensor_outside_its_numbers_is_refused(outside):
-    with pytest.raises(weights.Forbidden, match="outside"):
-        weights.read_tensors(file_of_weights(**outside))
+    with pytest.raises(deep.Forbidden, match="outside"):
+        deep.read_tensors(file_of_weights(**outside))
 
 
 @pytest.mark.parametrize(
@@ -231,18 +229,18 @@ def test_a_tensor_outside_its_numbers_is_refused(outside):
 )
 def test_a_file_of_weights_can_run_nothing(harmful):
     name = f"c{harmful.__module__}\n{harmful.__qualname__}\n".encode()
-    with pytest.raises(weights.Forbidden, match="which is not read"):
-        weights.TensorUnpickler(io.BytesIO(b"\x80\x02" + name + b".")).load()
+    with pytest.raises(deep.Forbidden, match="not allowed"):
+        deep.WeightsUnpickler(io.BytesIO(b"\x80\x02" + name + b".")).load()
 
 
 def test_weights_other_than_the_known_ones_are_refused(monkeypatch, tmp_path):
     other = tmp_path / "other.pth"
     other.write_bytes(file_of_weights().getvalue())
-    monkeypatch.setattr(weights, "weights_file", lambda: other)
+    monkeypatch.setattr(deep, "weights_file", lambda: other)
     with pytest.raises(ExtractorMissing, match="not the known ones"):
-        weights.imagenet_weights.__wrapped__()
+        deep.imagenet_weights.__wrapped__()
 
 
 def test_the_weights_are_found_without_importing_their_package():
-    assert weights.weights_file().name.endswith(".pth")
+    assert deep.weights_file().name.endswith(".pth")
     assert EXTRACTORS["deep"].missing() is None

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from PIL import Image
 from scipy import stats
 
-from image_datasets.extractors import local, parallel, weights, words
+from image_datasets.extractors import base, deep, local, visual_words
 from image_datasets.extractors.base import (
     BadDescriptions,
     Cancelled,
     ExtractorMissing,
+    describe_all,
     normalised,
+    principal_components,
 )
-from image_datasets.extractors.components import principal_components
-from image_datasets.extractors.parallel import describe_all
 from image_datasets.extractors.registry import EXTRACTORS, BadFittedFile, load, save
 from teaching.engine.classes import likeliest
 from teaching.engine.concept import ridge_logistic
@@ -167,7 +167,7 @@ def test_the_nearest_word_is_the_nearest():
     rng = np.random.default_rng(0)
     points, centres = rng.normal(size=(40, 3)), rng.normal(size=(7, 3))
     expected = [min(range(7), key=lambda c: ((p - centres[c]) ** 2).sum()) for p in points]
-    found = words.words_of(points[None].astype(np.float32), centres.astype(np.float32))
+    found = visual_words.words_of(points[None].astype(np.float32), centres.astype(np.float32))
     assert found.tolist() == [expected]
 
 
@@ -175,8 +175,8 @@ def test_k_means_ends_with_each_centre_the_mean_of_its_points():
     rng = np.random.default_rng(4)
     corners = np.array([[0, 0], [0, 50], [50, 0], [50, 50]], dtype=np.float32)
     points = (corners.repeat(25, axis=0) + rng.normal(size=(100, 2))).astype(np.float32)
-    centres = words.k_means(points, 4, np.random.default_rng(0))
-    [nearest] = words.words_of(points[None], centres)
+    centres = visual_words.k_means(points, 4, np.random.default_rng(0))
+    [nearest] = visual_words.words_of(points[None], centres)
     for number in range(4):
         members = [point for point, word in zip(points, nearest, strict=True) if word == number]
         np.testing.assert_allclose(centres[number], np.mean(members, axis=0), rtol=1e-5)
@@ -184,7 +184,7 @@ def test_k_means_ends_with_each_centre_the_mean_of_its_points():
 
 def test_k_means_survives_fewer_points_than_words():
     points = np.array([[1, 1], [1, 1], [9, 9]], dtype=np.float32)
-    centres = words.k_means(points, 5, np.random.default_rng(0))
+    centres = visual_words.k_means(points, 5, np.random.default_rng(0))
     assert {tuple(centre) for centre in centres} == {(1, 1), (9, 9)}
 
 
@@ -192,7 +192,7 @@ def test_k_means_survives_fewer_points_than_words():
 @settings(max_examples=15, deadline=None)
 def test_the_pyramid_counts_every_word_once_per_level(seed, side):
     found = np.random.default_rng(seed).integers(0, 3, (2, side * side))
-    counts = words.pyramid_counts(found, side, 3)
+    counts = visual_words.pyramid_counts(found, side, 3)
     for image in range(2):
         expected = np.zeros((21, 3))
         for place, word in enumerate(found[image]):
@@ -207,7 +207,7 @@ def test_the_pyramid_counts_every_word_once_per_level(seed, side):
 def test_rare_words_weigh_more():
     counts = np.array([[1, 0, 2], [3, 0, 0], [1, 0, 0]], dtype=np.float32)
     expected = [np.log(4 / (1 + n)) + 1 for n in (3, 0, 1)]
-    np.testing.assert_allclose(words.inverse_document_frequency(counts), expected)
+    np.testing.assert_allclose(visual_words.inverse_document_frequency(counts), expected)
 
 
 def test_analysis_of_variance_is_the_textbooks():
@@ -215,13 +215,13 @@ def test_analysis_of_variance_is_the_textbooks():
     labels = np.repeat([-1.0, 1.0], [12, 20])
     columns = rng.normal(size=(32, 5)) + labels[:, None] * [0, 0.2, 0.5, 1, 3]
     expected = [stats.f_oneway(c[labels < 0], c[labels > 0]).statistic for c in columns.T]
-    np.testing.assert_allclose(words.analysis_of_variance(columns, labels), expected)
+    np.testing.assert_allclose(visual_words.analysis_of_variance(columns, labels), expected)
 
 
 def test_a_constant_column_says_nothing_and_a_perfect_one_everything():
     labels = np.repeat([-1.0, 1.0], 5)
     columns = np.column_stack([np.full(10, 7.0), labels, np.arange(10.0), np.zeros(10)])
-    scores = words.analysis_of_variance(columns, labels)
+    scores = visual_words.analysis_of_variance(columns, labels)
     assert scores[0] == scores[3] == 0
     assert scores[1] > 1e6 > scores[2] > 0
 
@@ -240,8 +240,8 @@ def test_principal_components_are_those_of_the_singular_values():
 def test_the_papers_features_are_the_papers_steps(local_pool):
     descriptions, labels = local_pool
     fitted = EXTRACTORS["paper"].fit(descriptions, labels, seed=5)
-    found = words.words_of(local.gradients_of(descriptions), fitted.vocabulary)
-    counts = words.pyramid_counts(found, 17, 100).astype(float)
+    found = visual_words.words_of(local.gradients_of(descriptions), fitted.vocabulary)
+    counts = visual_words.pyramid_counts(found, 17, 100).astype(float)
     idf = np.log(25 / (1 + (counts > 0).sum(axis=0))) + 1
     # Sums of whole numbers are exact, so that equal columns are equal here as well.
     means = [sum(counts[:, column]) / 24 * idf[column] for column in range(2100)]
@@ -340,7 +340,7 @@ def test_a_file_of_another_version_is_refused(pools, tmp_path):
 
 
 def test_processes_describe_the_same_in_the_same_order(monkeypatch, tmp_path):
-    monkeypatch.setattr(parallel, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(base, "WORTH_A_PROCESS", 1)
     images, _ = drawn(striped, 10)
     paths = [tmp_path / f"{number}.png" for number in range(20)]
     for image, path in zip(images, paths, strict=True):
@@ -368,7 +368,7 @@ def test_describing_stops_when_it_is_cancelled():
 
 
 def test_a_missing_extra_is_named_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr(weights, "weights_file", lambda: None)
+    monkeypatch.setattr(deep, "weights_file", lambda: None)
     assert "make deep" in EXTRACTORS["deep"].missing()
     with pytest.raises(ExtractorMissing, match="make deep"):
         describe_all(EXTRACTORS["deep"], drawn(striped, 1)[0])
@@ -430,7 +430,7 @@ def test_the_guide_describes_every_extractor_as_it_describes_itself():
 
 def test_the_feature_libraries_need_no_django():
     code = (
-        "import sys, datasets.extractors, datasets.checks.target, datasets.checks.shortcuts, datasets.checks.insight;"
+        "import sys, image_datasets.extractors, image_datasets.checks.insight;"
         "sys.exit('django' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

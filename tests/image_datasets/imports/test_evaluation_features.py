@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from image_datasets.extractors.parallel import describe_all
+from image_datasets.extractors.base import describe_all
 from image_datasets.extractors.registry import EXTRACTORS, load
 from studies.models import Example
 from teaching import pools

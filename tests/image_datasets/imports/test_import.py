@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from image_datasets.extractors.parallel import described
+from image_datasets.extractors.base import described
 from image_datasets.extractors.registry import EXTRACTORS, load
 from image_datasets.imports import services
 from image_datasets.models import Import

@@ -1,5 +1,6 @@
 """An import is whole or not at all: whatever fails, is cancelled, is taken over or comes twice."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,16 +9,16 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from image_datasets.imports import (
+    comparison,
     creation,
-    examination,
-    findings,
     finishing,
-    measurement,
+    measuring,
     preparation,
+    progress,
     services,
-    watch,
 )
 from image_datasets.models import Import
+from image_datasets.remedy import Remedy
 from jobs.lease import Lease
 from jobs.models import LEASE
 from jobs.recovery import look_for_lost_work, recover
@@ -38,16 +39,17 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("data_dir", "no_ext
 
 # Every step of an import, by the function that does it.
 STEPS = {
-    "reading the source": (examination, "open_source"),
-    "preparing the images": (examination, "prepare_all"),
-    "looking for duplicates": (examination, "find_duplicates"),
-    "splitting": (examination, "split_images"),
-    "describing": (measurement, "describe"),
-    "comparing": (measurement, "compare_features"),
-    "looking for shortcuts": (measurement, "look_for_shortcuts"),
-    "telling what was found": (findings, "findings_of"),
+    "reading the source": (measuring, "open_source"),
+    "preparing the images": (measuring, "prepare_all"),
+    "looking for duplicates": (measuring, "find_duplicates"),
+    "splitting": (measuring, "split_by_seed"),
+    "comparing": (comparison, "compare"),
+    "looking for shortcuts": (comparison, "measure_cues"),
+    "handing over": (measuring.Handover, "save"),
+    "describing the candidates": (measuring, "describe_candidates"),
+    "fitting the features": (finishing, "_fit"),
     "fitting the concept": (finishing, "fit_target"),
-    "working out the insight": (finishing, "insight_of"),
+    "computing the insight": (finishing, "insight_of"),
     "making the graph": (creation, "Pool"),
     "writing the images": (creation, "padded"),
     "writing the pool": (creation.pools, "save"),
@@ -126,10 +128,83 @@ def test_a_failure_half_way_through_the_images_removes_those_written(source, mon
     assert nothing_was_made()
 
 
+def choosing(source):
+    job = ran(made_import(source, extractor=""))
+    assert job.state == Import.State.CHOOSING
+    return job
+
+
+def test_nothing_is_measured_again_after_the_choice(source, monkeypatch):
+    job = choosing(source)
+    for path in source.rglob("*.png"):
+        path.unlink()
+    monkeypatch.setattr(measuring, "measure", None)
+    services.choose_features(job, "brought")
+    assert ran(Import.objects.get()).state == Import.State.DONE
+
+
+def test_a_choice_that_failed_is_resumed_without_measuring_again(source, monkeypatch):
+    job = choosing(source)
+    services.choose_features(job, "brought")
+    with monkeypatch.context() as patch:
+        patch.setattr(creation, "padded", None)
+        assert ran(Import.objects.get()).state == Import.State.FAILED
+    monkeypatch.setattr(measuring, "measure", None)
+    assert resumed(Import.objects.get()).state == Import.State.DONE
+
+
+@pytest.mark.parametrize("state", [Import.State.CHOOSING, Import.State.RUNNING])
+def test_an_import_of_an_earlier_release_is_measured_again(state, source):
+    """It left prepared images, and no hand-over."""
+    job = choosing(source)
+    for path in job.folder.iterdir():
+        if path.is_file():
+            path.unlink()
+    if state == Import.State.CHOOSING:
+        services.choose_features(job, "brought")
+    else:
+        Import.objects.update(state=state, extractor="brought")
+        moved_back(job)
+    assert ran(Import.objects.get()).state == Import.State.DONE
+    undisturbed = import_by_command(source, name="Undisturbed", features="brought")
+    assert made(Dataset.objects.get(name="Shapes")) == made(undisturbed)
+
+
+@pytest.mark.parametrize("change", [{"version": 0}, {"seed": 6}, {"border": "mask"}])
+def test_a_measurement_of_something_else_is_not_used(change, source):
+    job = choosing(source)
+    path = job.folder / "measured.json"
+    content = json.loads(path.read_text())
+    content["request"] |= change
+    path.write_text(json.dumps(content))
+    assert measuring.Handover.load(job) is None
+
+
+def test_trying_another_remedy_does_not_measure_the_plain_images_again(source, monkeypatch):
+    job = choosing(source)
+    measured = []
+    original = measuring.measure_images
+
+    def measure_images(job, images, *args):
+        measured.append(images[0].file.parent.name)
+        return original(job, images, *args)
+
+    monkeypatch.setattr(measuring, "measure_images", measure_images)
+    remedy = Remedy(border="mask", border_width=20)
+    services.measure_again(job, remedy, [])
+    job = ran(Import.objects.get())
+    assert job.state == Import.State.CHOOSING
+    assert measured == [f"images-{remedy.key}"]
+    assert [trial["remedy"] for trial in job.findings["trials"]] == [
+        "used as they are",
+        str(remedy),
+    ]
+
+
 @pytest.fixture
 def eager(monkeypatch):
     """Every report is written, however soon after the last."""
-    monkeypatch.setattr(watch, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "REPORT_SECONDS", 0.0)
 
 
 @pytest.fixture
@@ -203,20 +278,20 @@ def test_a_second_worker_does_not_take_an_import_that_is_worked_on(source, prepa
 
 
 def test_a_worker_that_wakes_up_after_it_was_taken_over_changes_nothing(source, monkeypatch):
-    look = measurement.look_for_shortcuts
+    measure = comparison.measure_cues
 
-    def sleep_meanwhile(job, *args):
-        monkeypatch.setattr(measurement, "look_for_shortcuts", look)
-        moved_back(job)
+    def sleep_meanwhile(*args):
+        monkeypatch.setattr(comparison, "measure_cues", measure)
+        moved_back(Import.objects.get())
         recover(Import)
         assert Import.objects.get().state == Import.State.WAITING
         carry_out()
-        return look(job, *args)
+        return measure(*args)
 
     def carry_out():
         services.run(Import.objects.get())
 
-    monkeypatch.setattr(measurement, "look_for_shortcuts", sleep_meanwhile)
+    monkeypatch.setattr(comparison, "measure_cues", sleep_meanwhile)
     ran(made_import(source))
     job = Import.objects.get()
     assert job.state == Import.State.DONE

@@ -11,7 +11,7 @@ from tests.image_datasets.drawn_files import encoded, scene
 
 def prepared(image, folder):
     images, problems = prepare_all([image], folder, progress=no_progress, cancelled=never)
-    assert not problems.found
+    assert not problems
     return images[0]
 
 

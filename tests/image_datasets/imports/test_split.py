@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from image_datasets.errors import BadSplit, DuplicatesAcrossSplit
-from image_datasets.imports.split import LEAST_TEACHING_PER_CLASS, split_as_given, split_by_seed
+from image_datasets.imports.split import MIN_TEACHING_PER_CLASS, split_as_given, split_by_seed
 
 
 def data(cats, dogs):
@@ -143,7 +143,9 @@ def test_copies_across_a_given_split_are_refused_by_name():
     labels, names = data(20, 20)
     sides = ["teaching", "evaluation"] * 20
     with pytest.raises(DuplicatesAcrossSplit) as caught:
-        split_as_given(sides, labels, names, seed=1, groups=[(0, 1, 2), (4, 6)], policy="refuse")
+        split_as_given(
+            sides, labels, names, seed=1, groups=[(0, 1, 2), (4, 6)], refuses_duplicates=True
+        )
     assert caught.value.pairs == (
         ("cat/0.png", "cat/1.png"),
         ("cat/1.png", "cat/2.png"),
@@ -156,13 +158,15 @@ def test_copies_across_a_drawn_split_are_refused_too():
     labels, names = data(40, 40)
     groups = [(place, place + 1) for place in range(0, 40, 2)]
     with pytest.raises(DuplicatesAcrossSplit):
-        split_by_seed(labels, names, seed=1, groups=groups, policy="refuse")
+        split_by_seed(labels, names, seed=1, groups=groups, refuses_duplicates=True)
 
 
 def test_copies_on_one_side_are_no_reason_to_refuse():
     labels, names = data(20, 20)
     sides = ["teaching"] * 10 + ["evaluation"] * 10
-    split = split_as_given(sides * 2, labels, names, seed=1, groups=[(0, 1)], policy="refuse")
+    split = split_as_given(
+        sides * 2, labels, names, seed=1, groups=[(0, 1)], refuses_duplicates=True
+    )
     assert split.moved == ()
 
 
@@ -170,7 +174,7 @@ def test_a_given_split_without_a_class_on_one_side_is_refused():
     labels, names = data(20, 20)
     with pytest.raises(BadSplit, match="evaluation set: It would have 0 images of “dog”"):
         split_as_given(["evaluation"] * 5 + ["teaching"] * 35, labels, names, seed=1)
-    few = ["teaching"] * (LEAST_TEACHING_PER_CLASS - 1) + ["evaluation"] * 26 + ["teaching"] * 10
+    few = ["teaching"] * (MIN_TEACHING_PER_CLASS - 1) + ["evaluation"] * 26 + ["teaching"] * 10
     with pytest.raises(BadSplit, match="teaching pool: It would have 4 images of “cat”"):
         split_as_given(few, labels, names, seed=1)
 

@@ -10,12 +10,12 @@ from PIL import Image, ImageEnhance
 
 from image_datasets.pictures.duplicates import (
     HASH_BITS,
-    MOST_BITS,
-    as_words,
+    MAX_BITS,
+    as_uint64,
+    copy_threshold,
     find_duplicates,
     near_pairs,
     perceptual_hash,
-    suggested_bits,
 )
 from image_datasets.pictures.encoding import prepare
 from tests.image_datasets.drawn_files import decoded, encoded, scene, specimen
@@ -48,13 +48,13 @@ COPIES = {
 @pytest.mark.parametrize("change", COPIES)
 def test_a_changed_copy_is_near(change):
     scenes = [scene(seed) for seed in range(15)]
-    assert max(distance(image, COPIES[change](image)) for image in scenes) <= MOST_BITS - 10
+    assert max(distance(image, COPIES[change](image)) for image in scenes) <= MAX_BITS - 10
 
 
 def test_strangers_are_far_from_the_threshold():
     scenes = [scene(seed) for seed in range(60)]
     distances = [distance(a, b) for i, a in enumerate(scenes) for b in scenes[max(0, i - 8) : i]]
-    assert min(distances) > MOST_BITS + 10
+    assert min(distances) > MAX_BITS + 10
     assert np.mean(distances) == pytest.approx(HASH_BITS / 2, abs=8)
 
 
@@ -69,7 +69,7 @@ def test_copies_among_strangers_are_grouped():
     pictures.append(COPIES["recompressed"](pictures[3]))
     pixel_hashes, perceptual_hashes = hashes_of(pictures)
     assert find_duplicates(pixel_hashes, perceptual_hashes) == ((3, 25, 27, 28), (7, 26))
-    assert suggested_bits(as_words(perceptual_hashes)) == MOST_BITS
+    assert copy_threshold(as_uint64(perceptual_hashes)) == MAX_BITS
 
 
 def test_exact_copies_are_found_across_formats():
@@ -82,10 +82,10 @@ def test_exact_copies_are_found_across_formats():
 def test_pictures_of_one_family_are_not_copies_of_each_other():
     """With a common layout all of them are nearer than a crop is in photographs."""
     pictures = [specimen(seed) for seed in range(60)]
-    assert min(distance(a, b) for a, b in pairwise(pictures)) < MOST_BITS
+    assert min(distance(a, b) for a, b in pairwise(pictures)) < MAX_BITS
     pixel_hashes, perceptual_hashes = hashes_of(pictures)
     assert find_duplicates(pixel_hashes, perceptual_hashes) == ()
-    assert 0 < suggested_bits(as_words(perceptual_hashes)) < MOST_BITS - 10
+    assert 0 < copy_threshold(as_uint64(perceptual_hashes)) < MAX_BITS - 10
 
 
 def test_a_recompressed_copy_is_found_even_in_a_family():
@@ -109,7 +109,7 @@ def test_the_pairs_are_those_of_a_plain_double_loop():
     rng = np.random.default_rng(3)
     hashes = [rng.bytes(32) for _ in range(600)]
     hashes += [bytes([*hashes[i][:30], *rng.bytes(2)]) for i in range(0, 600, 50)]
-    found = sorted(near_pairs(as_words(hashes), 100))
+    found = sorted(near_pairs(as_uint64(hashes), 100))
     bits = [np.frombuffer(code, np.uint8) for code in hashes]
     plain = [
         (i, j)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageCms, PngImagePlugin
 
-from image_datasets.errors import BadImage, BadImages, Problems
+from image_datasets.errors import BadImage, BadImages
 from image_datasets.pictures import encoding as images
 from image_datasets.pictures.encoding import padded, prepare
 from tests.image_datasets.drawn_files import decoded, encoded, pixels, scene
@@ -418,34 +418,11 @@ def test_the_facts_of_the_original_are_kept_for_the_shortcut_check():
     assert prepare(data, "a.png").original == images.Original(300, 200, len(data), "PNG", 1.5)
 
 
-def collected(*files):
-    problems, good = Problems(), []
-    for name, data in files:
-        with problems.collecting():
-            good.append(prepare(data, name))
-    return problems, good
-
-
-def test_one_bad_image_among_good_ones_is_listed():
-    fine = encoded(scene(19))
-    problems, good = collected(("a.png", fine), ("b.png", b""), ("c.png", fine), ("d", b"words"))
-    assert len(good) == 2
-    with pytest.raises(BadImages, match=r"2 bad images: b.png: The file is empty.*d: It is"):
-        problems.check(skip_bad=False)
-
-
-def test_bad_images_are_skipped_only_if_the_researcher_says_so():
-    problems, _ = collected(("b.png", b""))
-    problems.check(skip_bad=True)
-    assert [problem.file for problem in problems.found] == ["b.png"]
-
-
 def test_many_bad_images_make_a_message_that_can_be_read():
-    problems, _ = collected(*((f"{number:03}.png", b"") for number in range(500)))
-    with pytest.raises(BadImages) as caught:
-        problems.check(skip_bad=False)
-    assert "and 480 more" in str(caught.value)
-    assert len(caught.value.problems) == 500
+    problems = [BadImage(file=f"{n:03}.png", reason="It is bad.", remedy="") for n in range(500)]
+    message = str(BadImages(problems))
+    assert message.startswith("500 bad images: 000.png: It is bad.")
+    assert "and 480 more" in message
 
 
 def test_a_name_cannot_play_tricks_with_the_message():

@@ -5,8 +5,7 @@ import pytest
 from PIL import Image
 
 from image_datasets.errors import BadImage
-from image_datasets.pictures.encoding import prepare
-from image_datasets.pictures.remedies import cropped, cropped_size, treated
+from image_datasets.pictures.encoding import apply_remedy, crop, cropped_size, prepare
 from image_datasets.remedy import NO_REMEDY, Remedy
 from tests.image_datasets.drawn_files import decoded, encoded, pixels, scene
 
@@ -19,7 +18,7 @@ def grey(image):
 
 def test_a_crop_takes_its_share_of_each_side():
     image = scene(width=200, height=100)
-    left = cropped(image, Remedy(crop_left=10, crop_top=20, crop_right=5, crop_bottom=0))
+    left = crop(image, Remedy(crop_left=10, crop_top=20, crop_right=5, crop_bottom=0))
     assert left.size == (170, 80)
     assert (pixels(left) == pixels(image)[20:, 20:190]).all()
 
@@ -32,7 +31,7 @@ def test_a_square_lies_in_the_middle_of_what_the_crop_leaves(size):
 
 def test_a_mask_hides_the_border_and_nothing_else():
     image = scene(width=200, height=100)
-    masked = pixels(treated(image, Remedy(border="mask", border_width=10)))
+    masked = pixels(apply_remedy(image, Remedy(border="mask", border_width=10)))
     assert (masked[10:90, 20:180] == pixels(image)[10:90, 20:180]).all()
     masked[10:90, 20:180] = 128
     assert (masked == 128).all()
@@ -40,7 +39,7 @@ def test_a_mask_hides_the_border_and_nothing_else():
 
 def test_a_blur_leaves_the_colour_of_the_border_but_no_outlines():
     image = scene(width=200, height=200)
-    blurred, before = pixels(treated(image, Remedy(border="blur"))), pixels(image)
+    blurred, before = pixels(apply_remedy(image, Remedy(border="blur"))), pixels(image)
     assert (blurred[20:180, 20:180] == before[20:180, 20:180]).all()
     top = blurred[:10, 20:180]
     assert np.abs(np.diff(top, axis=1)).mean() < 0.5 * np.abs(np.diff(before[:10], axis=1)).mean()
@@ -50,7 +49,7 @@ def test_a_blur_leaves_the_colour_of_the_border_but_no_outlines():
 @pytest.mark.parametrize("change", [lambda p: p // 3, lambda p: 170 + p // 3, lambda p: p])
 def test_equalised_images_are_equally_bright_and_contrasted(change):
     image = Image.fromarray(change(np.asarray(scene())))
-    equal = grey(treated(image, Remedy(equalises_brightness=True)))
+    equal = grey(apply_remedy(image, Remedy(equalises_brightness=True)))
     assert equal.mean() == pytest.approx(128, abs=1)
     assert equal.std() == pytest.approx(50, abs=1)
 
@@ -59,13 +58,13 @@ def test_what_a_mask_hides_does_not_count_for_the_brightness():
     remedy = Remedy(border="mask", border_width=20, equalises_brightness=True)
     image = np.asarray(scene(width=200, height=100)).copy()
     image[:20] = 255
-    seen = grey(treated(Image.fromarray(image), remedy))[20:80, 40:160]
+    seen = grey(apply_remedy(Image.fromarray(image), remedy))[20:80, 40:160]
     assert seen.mean() == pytest.approx(128, abs=1)
 
 
 def test_a_flat_image_stays_flat():
     flat = Image.new("RGB", (80, 80), (20, 30, 40))
-    assert grey(treated(flat, Remedy(equalises_brightness=True))).std() < 1
+    assert grey(apply_remedy(flat, Remedy(equalises_brightness=True))).std() < 1
 
 
 def test_a_prepared_image_keeps_its_identity_under_a_remedy():

@@ -12,8 +12,7 @@ import zlib
 import pytest
 
 from image_datasets.errors import BadArchive, BadImage, BadName, BadSource, DuplicateName
-from image_datasets.sources.archives import ArchiveLimits, open_archive
-from image_datasets.sources.safe_names import decoded_name, is_clutter
+from image_datasets.sources.archives import ArchiveLimits, decoded_name, is_clutter, open_archive
 from tests.image_datasets.drawn_files import encoded, plain, scene, written_zip
 
 MIB = 1 << 20

@@ -143,7 +143,7 @@ def test_some_of_the_classes_can_be_taught(packed, workdir):
     source = open_source(path, workdir, ["dog", "bee"])
     assert source.classes == ("bee", "dog")
     assert counts(source) == {"bee": 20, "dog": 20}
-    assert source.found == {"bee": 20, "cat": 20, "dog": 20, "emu": 20, "fox": 1}
+    assert source.class_counts == {"bee": 20, "cat": 20, "dog": 20, "emu": 20, "fox": 1}
     assert source.notes == ()
 
 
@@ -552,7 +552,7 @@ def written_bytes(path, content):
 
 
 def test_an_npz_that_blows_up_is_refused(tmp_path, workdir, monkeypatch):
-    monkeypatch.setattr("image_datasets.sources.features.MOST_BYTES", 100_000)
+    monkeypatch.setattr("image_datasets.sources.features.MAX_BYTES", 100_000)
     _, y, ids = features_of(class_files())
     table = npz(tmp_path / "f.npz", True, X=np.zeros((40, 1000)), y=y, ids=ids)
     assert len(table) < 5_000

@@ -1,8 +1,9 @@
-"""Visual words: a vocabulary by k-means, counts over a spatial pyramid, TF-IDF, choosing features."""
+"""Visual words: k-means vocabularies, counts over a spatial pyramid, and the two extractors made of them."""
 
 import math
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,18 @@ from scipy.cluster.vq import kmeans2
 
 from teaching.engine.arrays import FloatArray, IntArray
 
-from .base import ByteArray, Float32Array
+from . import local
+from .base import (
+    FEATURES,
+    TINY,
+    ByteArray,
+    Description,
+    Fitted,
+    Float32Array,
+    checked_labels,
+    normalised,
+    principal_components,
+)
 
 # Words in a vocabulary.
 WORDS = 100
@@ -22,10 +34,14 @@ CELLS = sum(level**2 for level in LEVELS)
 # k-means learns from this many descriptors at most, and has settled after these rounds.
 SAMPLE = 12_000
 ROUNDS = 12
-# Descriptors compared with the vocabulary at a time: 13 MB of distances at 100 words.
+# Descriptors compared with the vocabulary at a time: 13 MB of distances at 100 words
 BLOCK = 1 << 15
 # Columns compared between the classes at a time.
 COLUMNS = 256
+# Images whose counts are in memory together when they are transformed.
+ROWS = 1_024
+# About half of the columns: those that separate the classes least are dropped, which also saves time.
+KEPT = 2_000
 
 
 def vocabulary(descriptors: ByteArray, seed: int) -> Float32Array:
@@ -150,3 +166,130 @@ def _variance_ratio(columns: FloatArray, labels: npt.NDArray[Any]) -> FloatArray
 def highest(scores: FloatArray, count: int) -> IntArray:
     """The indices of the highest scores in ascending order; the first among equals."""
     return np.sort(np.argsort(-scores, kind="stable")[:count])
+
+
+@dataclass(frozen=True)
+class FittedPaper(Fitted):
+    """A vocabulary, the columns that were chosen, their rarity and the pool's mean."""
+
+    vocabulary: Float32Array
+    """(words, b)"""
+    columns: IntArray
+    """(d,): places in the pyramid's counts"""
+    rarity: FloatArray
+    """(d,): inverse document frequency"""
+    mean: FloatArray
+    """(d,)"""
+
+    def transform(self, descriptions: Description) -> FloatArray:
+        """Features (n, d) of local descriptions."""
+        counts = word_counts(local.gradients_of(descriptions), self.vocabulary)
+        return _tf_idf(counts, self.columns, self.rarity) - self.mean
+
+
+class PaperExtractor(local.LocalExtractor):
+    """Blind to colour, and chooses features without a look at the labels."""
+
+    name = "paper"
+    title = "Visual words, as in the paper"
+    description = (
+        "visual words over a three-level pyramid, TF-IDF, the 110 strongest, as in the paper"
+    )
+    fitted = FittedPaper
+
+    def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedPaper:
+        """Vocabulary, rarity, the features with the highest mean TF-IDF, and their mean."""
+        checked_labels(labels, len(descriptions))
+        gradients = local.gradients_of(descriptions)
+        words = vocabulary(gradients, seed)
+        counts = word_counts(gradients, words)
+        rarity = inverse_document_frequency(counts)
+        columns = highest(counts.mean(axis=0, dtype=np.float64) * rarity, FEATURES)
+        mean = _tf_idf(counts, columns, rarity[columns]).mean(axis=0)
+        return FittedPaper(words, columns, rarity[columns], mean)
+
+
+def _tf_idf(counts: Float32Array, columns: IntArray, rarity: FloatArray) -> FloatArray:
+    # Every image has as many patches, so counts are term frequencies up to a factor that
+    # normalising takes out.
+    return normalised(counts[:, columns] * rarity)
+
+
+@dataclass(frozen=True)
+class FittedColour(Fitted):
+    """Two vocabularies, the columns kept, and the way from these to the components."""
+
+    shapes: Float32Array
+    """(words, b): of gradient histograms"""
+    colours: Float32Array
+    """(words, c)"""
+    rarity: FloatArray
+    """(all,): inverse document frequency of every column"""
+    columns: IntArray
+    """(k,): the columns kept"""
+    centre: FloatArray
+    """(k,): their mean in the pool"""
+    axes: FloatArray
+    """(k, d)"""
+    mean: FloatArray
+    """(d,): the mean of the pool's features"""
+
+    def transform(self, descriptions: Description) -> FloatArray:
+        """Features (n, d) of local descriptions."""
+        parts = [
+            self._turned(descriptions[start : start + ROWS])
+            for start in range(0, len(descriptions), ROWS)
+        ]
+        return normalised(np.concatenate(parts)) - self.mean
+
+    def _turned(self, descriptions: Description) -> FloatArray:
+        weights = _weighed(_counts(descriptions, self.shapes, self.colours), self.rarity)
+        return np.asarray((weights[:, self.columns] - self.centre) @ self.axes)
+
+
+class ColourExtractor(local.LocalExtractor):
+    """Sees shape and colour, and looks at the labels of the pool when it chooses."""
+
+    name = "colour"
+    title = "Visual words and colours"
+    description = (
+        "the same with colours: the counts that tell the classes apart best, on their 110 "
+        "principal components"
+    )
+    fitted = FittedColour
+
+    def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedColour:
+        """Vocabularies, the columns that tell the classes apart, and their components."""
+        y = checked_labels(labels, len(descriptions))
+        shapes = vocabulary(local.gradients_of(descriptions), seed)
+        colours = vocabulary(local.colours_of(descriptions), seed)
+        counts = _counts(descriptions, shapes, colours)
+        rarity = inverse_document_frequency(counts)
+        weights = _weighed(counts, rarity)
+        columns = highest(analysis_of_variance(weights, y), KEPT)
+        kept = weights[:, columns].astype(np.float64)
+        centre = kept.mean(axis=0)
+        kept -= centre
+        axes, _ = principal_components(kept, FEATURES)
+        mean = normalised(kept @ axes).mean(axis=0)
+        return FittedColour(shapes, colours, rarity, columns, centre, axes, mean)
+
+
+def _counts(descriptions: Description, shapes: Float32Array, colours: Float32Array) -> Float32Array:
+    """Counts of the shapes, then of the colours, over the pyramid; (n, all)."""
+    of_shapes = word_counts(local.gradients_of(descriptions), shapes)
+    of_colours = word_counts(local.colours_of(descriptions), colours)
+    return np.concatenate([of_shapes, of_colours], axis=1)
+
+
+def _weighed(counts: Float32Array, rarity: FloatArray) -> Float32Array:
+    """Square roots of TF-IDF, shapes and colours at length one each; (n, all), in place.
+
+    Between square roots of histograms the distance is Hellinger's: a few frequent words do not
+    outweigh all others.
+    """
+    counts *= rarity.astype(np.float32)
+    np.sqrt(counts, out=counts)
+    for half in np.split(counts, 2, axis=1):
+        half /= np.maximum(np.sqrt(np.einsum("ij,ij->i", half, half)), TINY)[:, None]
+    return counts
