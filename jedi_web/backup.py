@@ -30,7 +30,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from analysis.exports.snapshot import snapshot
+from analysis.exports.files import snapshot
 from studies.software import software_version
 
 FORMAT = 1

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from analysis import stats
-from analysis.charts import words
-from analysis.charts.captions import with_watermark
-from analysis.charts.figures.distributions import ArmValues
-from analysis.charts.figures.outcomes import outcome_plot
+from analysis.charts import formatting
+from analysis.charts.distributions import ArmValues, outcome_plot
+from analysis.charts.shapes import with_watermark
 from analysis.charts.svg import svg
 from analysis.charts.tables import Column, Table, number_columns, row_names
 from analysis.stats.power import Question, needed_by_drawing, needed_by_formula, pooled_sd
@@ -78,7 +77,9 @@ def column(rows: Rows, name: str) -> tuple[float, ...]:
 
 def expected_columns(study: Study) -> tuple[Column, ...]:
     groups = [
-        number_columns("mean", words.INTERVAL_95, strong=["mean"], group=heading(outcome, study))
+        number_columns(
+            "mean", formatting.INTERVAL_95, strong=["mean"], group=heading(outcome, study)
+        )
         for outcome in study.outcomes
     ]
     return (
@@ -100,13 +101,19 @@ def expected_row(arm: str, rows: Rows, study: Study) -> list[Any]:
         for cell in outcome_cells(outcome, stats.summarise(column(rows, KEYS[outcome])))
     ]
     seen, steps = (stats.mean(column(rows, name)) for name in ("first_seen", "steps"))
-    return [teacher_title(arm), len(rows), *cells, words.share(seen), words.decimal(steps, 1)]
+    return [
+        teacher_title(arm),
+        len(rows),
+        *cells,
+        formatting.share(seen),
+        formatting.decimal(steps, 1),
+    ]
 
 
 def outcome_cells(outcome: Outcome, summary: stats.SampleSummary) -> Sequence[str]:
     if outcome == Outcome.GAIN:
-        return words.points(summary.mean), words.points_interval(summary.interval)
-    return words.share(summary.mean), words.share_interval(summary.interval)
+        return formatting.points(summary.mean), formatting.points_interval(summary.interval)
+    return formatting.share(summary.mean), formatting.share_interval(summary.interval)
 
 
 def expected_plot(outcome: Outcome, results: dict[str, Rows]) -> Any:
@@ -134,7 +141,7 @@ def needed_words(
     return {
         "title": f"{outcome.heading} ({study.role_of(outcome)})",
         "table": Table(f"{outcome.heading}: workers per teacher", columns, rows),
-        "sd": words.spread(sd) if sd is not None else "",
+        "sd": formatting.spread(sd) if sd is not None else "",
     }
 
 
@@ -158,4 +165,4 @@ def needed_row(
 
 
 def in_words(workers: int | None) -> str:
-    return words.UNKNOWN if workers is None else str(workers)
+    return formatting.UNKNOWN if workers is None else str(workers)

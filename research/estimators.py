@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.modelcheck.beliefs import BINS, SUREST
+from analysis.stats.predictions import BINS, MAX_PROBABILITY
 from evaluation.metrics import accuracy, first_seen
 from teaching import engine
 from teaching.engine import Pool, Shown, Tracked, belief
@@ -198,7 +198,7 @@ class Predictions:
 
 def cross_entropy(p: FloatArray, truth: FloatArray) -> float:
     """The mean log loss of p (n,), clipped to 1 to 99 %, if +1 has the probabilities `truth` (n,)."""
-    kept = np.clip(p, 1 - SUREST, SUREST)
+    kept = np.clip(p, 1 - MAX_PROBABILITY, MAX_PROBABILITY)
     return float(-np.mean(truth * np.log(kept) + (1 - truth) * np.log1p(-kept)))
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.charts.words import UNKNOWN, with_minus
-from analysis.modelcheck.beliefs import Bin, calibration, log_loss
-from analysis.modelcheck.figures import ArmBins, calibration_plot
+from analysis.charts.accuracies import ArmBins, calibration_plot
+from analysis.charts.formatting import UNKNOWN, with_minus
 from analysis.stats import BOOTSTRAP_SEED, CONFIDENCE, Interval, SampleSummary, summarise
+from analysis.stats.predictions import CalibrationBin, calibration, log_loss
 
 from .data import Material
 from .experiment import ResultRow, Results
@@ -363,18 +363,18 @@ def _calibration(
     )
 
 
-def next_bins(rows: Sequence[ResultRow], estimator: str) -> list[Bin]:
+def next_bins(rows: Sequence[ResultRow], estimator: str) -> list[CalibrationBin]:
     """Predictions of next answers in tenths."""
     p = np.concatenate([row[f"next_{estimator}"] for row in rows])
     said_plus = np.concatenate([row["answers"] for row in rows]) > 0
     return calibration(p, said_plus.astype(np.float64))
 
 
-def pool_bins(rows: Sequence[ResultRow], estimator: str) -> list[Bin]:
+def pool_bins(rows: Sequence[ResultRow], estimator: str) -> list[CalibrationBin]:
     """Predictions over the pool in tenths."""
     bins = np.sum([row[f"bins_{estimator}"] for row in rows], axis=0)
     return [
-        Bin(predicted / n, observed / n, int(n), Interval(observed / n, observed / n))
+        CalibrationBin(predicted / n, observed / n, int(n), Interval(observed / n, observed / n))
         for n, predicted, observed in bins
         if n > 0
     ]

@@ -11,8 +11,8 @@ import numpy as np
 
 from analysis.charts import axes
 from analysis.charts.axes import LEFT, RIGHT, WIDTH, AxisScale
+from analysis.charts.formatting import plain
 from analysis.charts.shapes import Circle, Drawing, Line, Path, Point, Rect, Shape, Text
-from analysis.charts.words import plain
 from analysis.stats import SampleSummary
 from teaching.engine.arrays import FloatArray, IntArray
 

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.charts.figures.accuracies import ArmAccuracies, accuracy_plot
-from analysis.charts.figures.distributions import ArmValues, box_plot
-from analysis.charts.words import signed_points, signed_tick
+from analysis.charts.accuracies import ArmAccuracies, accuracy_plot
+from analysis.charts.distributions import ArmValues, box_plot
+from analysis.charts.formatting import signed_points, signed_tick
 from analysis.stats import SampleSummary, summarise
 from evaluation.metrics import accuracy, first_seen, teaching_gain
 from memorytest import scoring

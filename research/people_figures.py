@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from scipy.stats import rankdata
 
+from analysis.charts.accuracies import ArmBins, calibration_plot
 from analysis.charts.axes import shortened
-from analysis.charts.figures.distributions import ArmPoints, histogram, scatter
-from analysis.charts.words import plain
-from analysis.modelcheck.figures import ArmBins, calibration_plot
+from analysis.charts.distributions import ArmPoints, histogram, scatter
+from analysis.charts.formatting import plain
 from analysis.stats import SampleSummary
 from teaching.decay import RATES
 from teaching.population import Population

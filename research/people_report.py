@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.charts.words import UNKNOWN, with_minus
+from analysis.charts.formatting import UNKNOWN, with_minus
 from analysis.stats import Interval, SampleSummary, spearman
 
 from .experiment import Results

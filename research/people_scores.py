@@ -9,8 +9,8 @@ from itertools import takewhile
 
 import numpy as np
 
-from analysis.modelcheck.beliefs import BINS, SUREST, Bin, calibration
 from analysis.stats import CONFIDENCE, TOO_FEW, Interval, SampleSummary, summarise
+from analysis.stats.predictions import BINS, MAX_PROBABILITY, CalibrationBin, calibration
 from teaching.decay import Decay, likelihoods, together
 from teaching.engine.arrays import BoolArray, FloatArray, IntArray
 from teaching.engine.bank import FAMILIES
@@ -48,7 +48,7 @@ FIRST = 1.0
 def said_losses(chances: FloatArray, answers: IntArray) -> FloatArray:
     """−log P of the answers, (t,), from probabilities (t, k) clipped to 1 to 99 %."""
     said = chances[np.arange(len(answers)), answers]
-    return np.asarray(-np.log(np.clip(said, 1 - SUREST, SUREST)))
+    return np.asarray(-np.log(np.clip(said, 1 - MAX_PROBABILITY, MAX_PROBABILITY)))
 
 
 def without_person(rows: Sequence[ResultRow]) -> dict[str, list[FloatArray]]:
@@ -278,7 +278,7 @@ class Answered:
         """The probabilities of classes and whether each was the answer, for some answers."""
         return class_chances(self.chances[name][part], self.answers[part])
 
-    def bins(self, name: str) -> list[Bin]:
+    def bins(self, name: str) -> list[CalibrationBin]:
         """Predicted and observed shares, in tenths."""
         expected, said = self.class_chances(name, self.everything)
         return calibration(expected.ravel(), said.ravel())

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from analysis.charts.accuracies import ArmBins
+from analysis.charts.formatting import UNKNOWN, with_minus
 from analysis.charts.shapes import Drawing
-from analysis.charts.styles import CHARTS, TOKENS
-from analysis.charts.svg import svg
-from analysis.charts.words import UNKNOWN, with_minus
-from analysis.modelcheck.figures import ArmBins
+from analysis.charts.svg import CHARTS, TOKENS, svg
 from analysis.stats import CONFIDENCE, Interval, SampleSummary
 from teaching.engine.arrays import FloatArray
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from analysis.charts.words import UNKNOWN
+from analysis.charts.formatting import UNKNOWN
 from analysis.stats import summarise
 from teaching import engine
 from teaching.engine.arrays import FloatArray, SparseArray, squared_distances

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from analysis.charts.words import UNKNOWN, with_minus
+from analysis.charts.formatting import UNKNOWN, with_minus
 from analysis.stats import summarise
 from teaching.engine import Pool, Shown, SimulatedLearner, Teacher
 from teaching.engine.arrays import FloatArray

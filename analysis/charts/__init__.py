@@ -1,1 +1,1 @@
-"""Charts without a web framework: shapes, figures, SVG, PDF, and numbers in words."""
+"""Charts without a web framework: shapes, figures, SVG, PDF, tables and number formatting."""

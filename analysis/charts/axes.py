@@ -1,6 +1,6 @@
-"""What all figures share: sizes, scales, axes, and the mark and colour of an arm.
+"""Sizes, scales and axes of all figures, and the mark and colour of each arm.
 
-An arm has its place, its name and its own mark besides its colour, so that no figure depends on seeing colours.
+Every arm has a mark and a name besides its colour, so that no figure depends on seeing colours.
 """
 
 import math
@@ -14,16 +14,16 @@ from .shapes import Circle, Line, Path, Rect, Shape, Text
 WIDTH = 440.0
 LEFT, RIGHT, TOP = 52.0, 12.0, 14.0
 DOT = 3.2
-# From this many on, an arm's marks shrink.
-CROWD = 60
-LONGEST_NAME = 14
+# With more marks than this, they shrink.
+MAX_FULL_SIZE = 60
+MAX_NAME = 14
 ARM_COLOURS = 7
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
 @dataclass(frozen=True)
 class AxisScale:
-    """From values to places on the paper."""
+    """Maps values to coordinates."""
 
     low: float
     high: float
@@ -46,11 +46,11 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def jitter(place: int) -> float:
-    """Between −0.5 and 0.5: evenly spread, never random, and neighbours lie apart."""
+    """A deterministic offset between −0.5 and 0.5: evenly spread, with neighbours far apart."""
     return (place * GOLDEN) % 1 - 0.5
 
 
-def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+def shortened(name: str, longest: int = MAX_NAME) -> str:
     return name if len(name) <= longest else name[: longest - 1].rstrip() + "…"
 
 
@@ -59,7 +59,7 @@ def hue(place: int) -> str:
 
 
 def mark(place: int, x: float, y: float, size: float, style: str) -> Shape:
-    """An arm's own mark: circle, square, triangle, diamond, and round again."""
+    """The mark of an arm: circle, square, triangle or diamond, in turn."""
     style = f"{style} {hue(place)}"
     match place % 4:
         case 0:
@@ -78,12 +78,18 @@ def mark(place: int, x: float, y: float, size: float, style: str) -> Shape:
 
 
 def dot_size(n: int) -> float:
-    """Many marks are smaller, so that a crowd does not become a blot."""
-    return max(1.2, DOT * min(1.0, math.sqrt(CROWD / max(1, n))))
+    """Many marks are drawn smaller, so that they stay distinguishable."""
+    return max(1.2, DOT * min(1.0, math.sqrt(MAX_FULL_SIZE / max(1, n))))
+
+
+def legend_entry(place: int, name: str, count: int, left: float = LEFT) -> list[Shape]:
+    """The mark and the name of one of `count` arms, above the figure."""
+    x = left + (WIDTH - left - RIGHT) / count * place
+    return [mark(place, x + 6, 14, 4.5, "solid"), Text(x + 17, 18, shortened(name, 9), "name")]
 
 
 def grid(panels: int) -> tuple[int, int]:
-    """The columns and rows of a figure with a panel for each arm."""
+    """The numbers of columns and rows of a figure with a panel for each arm."""
     columns = min(2, max(1, panels))
     return columns, max(1, math.ceil(panels / columns))
 

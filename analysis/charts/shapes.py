@@ -1,12 +1,18 @@
-"""The simple shapes that a drawing is made of. A shape names its style; `styles` says how that looks.
+"""The shapes of a drawing. A shape names its style, which static/css/charts.css defines.
 
-On a page a style may have a colour among its words, as #rrggbb, where the colour belongs to what is drawn.
+On a page, a style may also contain a colour (#rrggbb) that is part of the data.
 """
 
+import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Point = tuple[float, float]
+# Of a caption.
+MARGIN = 8.0
+LINE_HEIGHT = 15.0
+# Average width of small letters. Too large a value only makes lines a little short.
+LETTER_WIDTH = 6.2
 
 
 @dataclass(frozen=True)
@@ -20,7 +26,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Rect:
-    """`strength` is the opacity of the fill, where it carries a number."""
+    """`strength` is the opacity of the fill if it shows a number."""
 
     x: float
     y: float
@@ -32,7 +38,7 @@ class Rect:
 
 @dataclass(frozen=True)
 class Circle:
-    """`strength` is the opacity of the fill, where it carries a number."""
+    """`strength` is the opacity of the fill if it shows a number."""
 
     x: float
     y: float
@@ -43,7 +49,7 @@ class Circle:
 
 @dataclass(frozen=True)
 class Path:
-    """Straight lines through points; closed, it is an area."""
+    """Straight lines through points, or an area if closed."""
 
     points: tuple[Point, ...]
     style: str
@@ -69,3 +75,21 @@ class Drawing:
     height: float
     title: str
     shapes: Sequence[Shape] = field(default_factory=tuple)
+
+
+def with_caption(drawing: Drawing, caption: str) -> Drawing:
+    """The drawing with a wrapped caption below it."""
+    lines = textwrap.wrap(caption, int((drawing.width - 2 * MARGIN) / LETTER_WIDTH))
+    texts = [
+        Text(MARGIN, drawing.height + LINE_HEIGHT * (place + 1), line, "tick")
+        for place, line in enumerate(lines)
+    ]
+    height = drawing.height + LINE_HEIGHT * (len(lines) + 1)
+    return replace(drawing, height=height, shapes=(*drawing.shapes, *texts))
+
+
+def with_watermark(drawing: Drawing, words: str) -> Drawing:
+    """The drawing with large pale words across its middle, where cropping cannot remove them, and in its title."""
+    middle = Text(drawing.width / 2, drawing.height / 2, words, "watermark", "middle")
+    title = f"{drawing.title} ({words})"
+    return replace(drawing, title=title, shapes=(*drawing.shapes, middle))

@@ -1,11 +1,25 @@
-"""A drawing as SVG: inside a page with classes alone, or as a file that needs no style sheet."""
+"""Drawings as SVG.
 
+On a page, shapes have only classes, and the style sheets give them their colours in the light and the dark theme. A
+file needs no style sheet: its shapes have presentation attributes, which are read from the same sheets.
+"""
+
+import re
 from collections.abc import Callable
+from functools import cache
 from itertools import groupby
+from pathlib import Path as FilePath
 from xml.sax.saxutils import escape, quoteattr
 
 from .shapes import Circle, Drawing, Line, Path, Rect, Shape, Text
-from .styles import attributes
+
+SHEETS = FilePath(__file__).resolve().parents[2] / "static" / "css"
+TOKENS, CHARTS = SHEETS / "tokens.css", SHEETS / "charts.css"
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+
+Declarations = dict[str, str]
 
 FONT = "Helvetica, Arial, sans-serif"
 VIEW = 'viewBox="0 0 {width} {height}"'
@@ -13,12 +27,12 @@ FILE = f'xmlns="http://www.w3.org/2000/svg" width="{{width}}" height="{{height}}
 
 
 def svg(drawing: Drawing) -> str:
-    """For a page: classes, and no colour but those that belong to what is drawn."""
+    """For a page: classes, and only the colours that are part of the data."""
     return element(drawing, classes, f'class="plot" {VIEW}')
 
 
 def svg_file(drawing: Drawing) -> str:
-    """For a paper: a file that needs no style sheet."""
+    """For a publication: a file that needs no style sheet."""
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + element(drawing, presentation, FILE)
 
 
@@ -78,5 +92,52 @@ def numbers(**places: float) -> str:
 
 
 def number(value: float) -> str:
-    """Tenths of a pixel, without idle zeros and without a negative nought."""
+    """Tenths of a pixel, without trailing zeros and without −0."""
     return f"{round(value, 1) + 0:.1f}".removesuffix(".0")
+
+
+def rules(sheet: FilePath) -> dict[str, Declarations]:
+    """The first declarations of each selector: those of the light theme, because media queries come last."""
+    text = COMMENT.sub("", sheet.read_text(encoding="utf-8"))
+    by_selector: dict[str, Declarations] = {}
+    for selector, body in RULE.findall(text):
+        by_selector.setdefault(selector.strip(), declarations(body))
+    return by_selector
+
+
+def declarations(body: str) -> Declarations:
+    pairs = (part.split(":", 1) for part in body.split(";") if ":" in part)
+    return {name.strip(): " ".join(value.split()) for name, value in pairs}
+
+
+@cache
+def tokens() -> Declarations:
+    """The design tokens of the light theme."""
+    return rules(TOKENS)[":root"]
+
+
+@cache
+def chart_classes() -> dict[str, Declarations]:
+    """The declarations of each chart class; "" is the chart itself."""
+    prefix = ".plot"
+    return {
+        selector.removeprefix(prefix).strip().removeprefix("."): declared
+        for selector, declared in rules(CHARTS).items()
+    }
+
+
+@cache
+def attributes(style: str) -> Declarations:
+    """The presentation attributes of a shape's classes, with variables resolved."""
+    merged = tokens() | chart_classes()[""]
+    names = style.split()
+    for name in names:
+        merged |= chart_classes()[name]
+    own = {key for name in names for key in chart_classes()[name] if not key.startswith("--")}
+    return {key: resolved(value, merged) for key, value in merged.items() if key in own}
+
+
+def resolved(value: str, variables: Declarations) -> str:
+    while match := VARIABLE.search(value):
+        value = value.replace(match[0], variables[match[1]])
+    return value

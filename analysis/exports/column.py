@@ -1,4 +1,4 @@
-"""What a column is: what it is called, what it means, where it comes from, and whether it names a person."""
+"""A column of an export: its name, kind, description, source, and whether it identifies a participant."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,13 +10,12 @@ from typing import Any, Generic, TypeVar
 
 from studies.models import Participant
 
-# What may stand in a cell. A list is a list of names.
 Cell = str | int | float | bool | datetime | list[Any] | None
 Row = TypeVar("Row", contravariant=True)
 
 
 class ColumnKind(StrEnum):
-    """How to read a column back, in the words of the codebook."""
+    """The type of a column, as the codebook calls it."""
 
     TEXT = "text"
     WHOLE = "whole number"
@@ -35,28 +34,27 @@ class Column(Generic[Row]):
     kind: ColumnKind
     description: str | Callable[[], str]
     source: str | Callable[[Row], Cell] = ""
-    """The attribute of the row that it shows, with dots where it lies deeper, or a function of the row. Left out, it
-    is the attribute of the same name."""
+    """An attribute of the row (dotted for related objects) or a function of the row. Default: the attribute with the
+    column's name."""
     identifiable: bool = False
 
     @cached_property
     def value(self) -> Callable[[Row], Cell]:
-        """What stands in the cell of a row."""
         return self.source if callable(self.source) else attrgetter(self.source or self.name)
 
     def through(self, relation: str) -> "Column[Any]":
-        """The same column of rows that have this kind of row as an attribute."""
+        """The same column for rows that have this kind of row as an attribute."""
         return replace(self, source=f"{relation}.{self.source or self.name}")
 
     @property
     def meaning(self) -> str:
-        """The description; one that names teachers is made when it is read, because the server starts without them."""
+        """The description. One that names teachers is computed lazily, because start-up does not load them."""
         return self.description if isinstance(self.description, str) else self.description()
 
 
 Columns = tuple[Column[Any], ...]
 
-# Where a row comes from, in every table alike: what it takes to repeat a participant's session.
+# In every table: what is needed to repeat a participant's session.
 ORIGIN: tuple[Column[Participant], ...] = (
     Column("purpose", TEXT, "What the session is for: live, pilot, preview or rehearsal."),
     Column(

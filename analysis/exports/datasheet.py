@@ -1,14 +1,16 @@
-"""What explains an export: the codebook and the datasheet.
+"""The codebook and the datasheet of an export.
 
-The codebook has every column of every table, from the registry that makes the files. The datasheet has versions,
+The codebook describes every column of every table, from the registry that makes the files. The datasheet has versions,
 settings, who is in the files and who is not, and a checksum of each table.
 """
+
+from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
@@ -18,16 +20,18 @@ from studies.software import software_version
 from studies.version_groups import VersionChoice
 
 from .column import Column
-from .files import Selection
 from .formats import csv_text, json_value
 from .people_columns import participant_columns
 from .tables import TABLES, ExportTable, StudySnapshot
 
+if TYPE_CHECKING:
+    from .files import Selection
+
 CODEBOOK_HEADER = ("table", "column", "kind", "meaning", "identifiable")
 Json = dict[str, Any]
 
-# What gets a worker paid, grants access, or concerns the database alone is not part of a record to be published.
-LEFT_OUT = {
+# Secrets, codes for payment and columns that only the database needs are not published.
+PRIVATE_FIELDS = {
     "id",
     "dataset",
     "completion_code",
@@ -72,7 +76,7 @@ def codebook_csv(study: Study, *, identifiable: bool) -> str:
 
 
 class ExportedPeople:
-    """How many people have which status, by arm, as in the column `status`; counted while their rows are written."""
+    """The number of participants by arm and by the column `status`, counted while their rows are written."""
 
     def __init__(self, study: Study) -> None:
         self.status = next(c.value for c in participant_columns(study) if c.name == "status")
@@ -123,8 +127,10 @@ def datasheet(
 
 
 def settings_of(study: Study) -> Json:
-    """As they are now; the settings that a session uses are in its version."""
-    names = [field.name for field in study._meta.concrete_fields if field.name not in LEFT_OUT]
+    """The current settings; those that a session uses are in its version."""
+    names = [
+        field.name for field in study._meta.concrete_fields if field.name not in PRIVATE_FIELDS
+    ]
     values = {name: getattr(study, name) for name in names}
     values["learning_rate"] = study.effective_learning_rate
     return {
@@ -143,7 +149,7 @@ def version_as_json(version: Any) -> Json:
 
 
 def versions_as_json(versions: VersionChoice) -> Json:
-    """Which versions the rows are of, how many people have another one, and whether a researcher chose to pool them."""
+    """The versions of the rows, how many participants have another version, and whether versions are pooled."""
     return {
         "numbers": versions.numbers,
         "left_out": {one.number: one.joined for one in versions.left_out},
@@ -153,7 +159,7 @@ def versions_as_json(versions: VersionChoice) -> Json:
 
 
 def people_as_json(source: StudySnapshot, *, in_files: int) -> Json:
-    """Everybody who ever joined, by purpose, how many of them are excluded, and how many are in no file."""
+    """All participants by purpose, how many of them are excluded, and how many are in no file."""
     everybody = enrolment(source.study, source.using)
     left_out = everybody.joined.total() - in_files
     return {"joined": everybody.joined, "excluded": everybody.excluded, "left_out": left_out}

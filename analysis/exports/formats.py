@@ -11,14 +11,14 @@ from typing import Any
 
 from .column import Cell, Columns
 
-# What spreadsheets take for the beginning of a formula; the wide signs are what some of them make of = + - @.
+# Spreadsheets read these as the beginning of a formula; some accept the full-width signs, too.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-# A text that begins with the sign of harmless text gets one more, so that a reader can always take one away.
+# Text that begins with the escape sign itself gets one more, so that a reader can always remove one.
 MARKED_STARTS = (*FORMULA_STARTS, "'")
 
 
 def cell(value: Cell) -> str | int | float:
-    """A value as a spreadsheet may safely read it: numbers stay numbers, text never becomes a formula."""
+    """A value that is safe in a spreadsheet: numbers stay numbers, and text never becomes a formula."""
     match value:
         case None:
             return ""
@@ -34,12 +34,12 @@ def cell(value: Cell) -> str | int | float:
 
 
 def json_value(value: Cell) -> str | int | float | list[Any] | None:
-    """A value as JSON has it: the same as in the CSV, but text is never marked and missing is null."""
+    """The same value for JSON: text is not escaped, and a missing value is null."""
     match value:
         case bool():
             return int(value)
         case float():
-            # JSON has no word for infinity, and a reader that meets one refuses the whole line.
+            # JSON has no infinity, and strict parsers reject the whole line.
             return value if math.isfinite(value) else None
         case datetime():
             return _utc(value)
@@ -50,22 +50,22 @@ def _utc(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-class _Line:
-    """A file that gives every written line back, so that a CSV can be streamed."""
+class _Echo:
+    """A file whose write() returns the line, so that csv.writer can stream (as in Django's documentation)."""
 
     def write(self, text: str) -> str:
         return text
 
 
 def csv_lines(columns: Columns, rows: Iterable[Any]) -> Iterator[str]:
-    writer = csv.writer(_Line())
+    writer = csv.writer(_Echo())
     yield writer.writerow([column.name for column in columns])
     for row in rows:
         yield writer.writerow([cell(column.value(row)) for column in columns])
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A small table as one text."""
+    """A small table as one string."""
     file = io.StringIO()
     writer = csv.writer(file)
     writer.writerow(header)

@@ -19,7 +19,7 @@ def _seconds(start: datetime | None, end: datetime | None) -> float | None:
 
 
 def _status(participant: Participant) -> str:
-    """An overdue session counts as abandoned from the moment it is overdue, marked or not."""
+    """An overdue session counts as abandoned even before it is marked."""
     return Participant.Stage.ABANDONED if participant.has_expired else participant.stage
 
 
@@ -31,7 +31,7 @@ def _arm_meaning() -> str:
 
 
 def shrinkage_column(name: str, meaning: str, kind: ColumnKind = NUMBER) -> Column[Participant]:
-    """One of the numbers by which n̄ was shrunken, which other mappings leave empty."""
+    """One of the numbers behind a shrunken n̄; empty with the other mappings."""
     key = name.removeprefix("beta_")
     return Column(
         name,

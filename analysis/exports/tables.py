@@ -1,4 +1,4 @@
-"""The tables of an export and where their rows come from: each is one statement, read as it is written."""
+"""The tables of an export and the query behind each, whose rows are streamed."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,23 +16,23 @@ from . import task_columns
 from .column import Columns
 from .people_columns import participant_columns
 
-# Rows in memory at a time: enough that the database is not queried too often.
+# Rows fetched at a time.
 CHUNK = 2000
 
 
 @dataclass(frozen=True)
 class StudySnapshot:
-    """Where rows come from: a study as a connection sees it, and which of its people."""
+    """A study as one connection sees it, and which of its participants are exported."""
 
     study: Study
     using: str
     versions: tuple[int, ...]
-    """The versions of the settings that they joined with."""
+    """Versions of the settings."""
     everyone: bool = False
-    """Also pilots, previews, rehearsals and excluded people."""
+    """Also pilots, previews, rehearsals and excluded participants."""
 
     def people(self, *, with_excluded: bool = False) -> ParticipantQuerySet:
-        """Those who count, or everyone; `with_excluded`, also those who would count if nobody had excluded them."""
+        """Participants who count, or everyone. `with_excluded` adds those who would count if they were not excluded."""
         own = Participant.objects.using(self.using).filter(
             study=self.study, version__number__in=self.versions
         )
@@ -50,7 +50,7 @@ class ExportTable:
     rows_of: Callable[[StudySnapshot], Iterator[Any]]
 
     def columns(self, study: Study, *, identifiable: bool) -> Columns:
-        """All columns, or those that name nobody."""
+        """All columns, or only those that identify nobody."""
         return tuple(c for c in self.columns_of(study) if identifiable or not c.identifiable)
 
 
@@ -64,19 +64,19 @@ def participant_rows(
         yield participant
 
 
-# What the columns of a task or an event read of its participant; the rest would be built anew for every row.
-READ = {
+# The columns of a participant that tasks and events need; deferring the others makes rows much cheaper.
+NEEDED = {
     "id", "study", "version", "code", "arm", "purpose", "is_excluded", "software_version", "seed",
 }  # fmt: skip
-UNREAD = [
+DEFERRED = [
     f"participant__{field.name}"
     for field in Participant._meta.concrete_fields
-    if field.name not in READ
+    if field.name not in NEEDED
 ]
 
 
 class Origins:
-    """Gives participants the study and its settings as they joined it, one object for all of a version."""
+    """Sets the study and its settings on participants, sharing one object per version."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
@@ -96,10 +96,10 @@ def rows_of_people(
     *,
     with_excluded: bool = False,
 ) -> Iterator[Any]:
-    """Participant by participant, each one's rows in order; all share one object of the study."""
+    """The rows of each participant in order; all share one study object."""
     people = source.people(with_excluded=with_excluded)
     own = rows.using(source.using).filter(participant__in=people)
-    light = own.select_related("participant").defer(*UNREAD)
+    light = own.select_related("participant").defer(*DEFERRED)
     joined_to = Origins(source.study)
     for row in light.order_by("participant_id", *order).iterator(chunk_size=CHUNK):
         joined_to(row.participant)
@@ -114,7 +114,7 @@ def task_table(
     rows: QuerySet[Any],
     order: tuple[str, ...] = ("position",),
 ) -> ExportTable:
-    """A table of what participants did, whose columns are the same for every study."""
+    """A table of tasks or events, whose columns are the same for every study."""
     return ExportTable(
         name, title, description, lambda study: columns, partial(rows_of_people, rows, order)
     )
@@ -167,5 +167,5 @@ TABLES = {
 
 
 def register(*tables: ExportTable) -> None:
-    """Adds tables of a package that this one does not know: they are part of every export from then on."""
+    """Adds tables of another package to every export."""
     TABLES.update({table.name: table for table in tables})

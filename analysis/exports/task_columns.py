@@ -1,4 +1,4 @@
-"""The columns of tasks and of events: whose they are, what was asked, and what came back."""
+"""The columns of tasks and events: the participant, what was asked, and the answer."""
 
 from collections.abc import Callable
 from typing import cast
@@ -46,7 +46,7 @@ def _answer_class(task: LabelTask) -> str:
 
 
 def _signed(read: Callable[[LabelTask], int | None]) -> Callable[[LabelTask], int | None]:
-    """With two classes −1 and +1, as they have always been in these files; with more, the class numbers."""
+    """With two classes −1 and +1, as in earlier releases; with more, the number of the class."""
 
     def value(task: LabelTask) -> int | None:
         label, names = read(task), task.participant.study_as_joined.dataset.class_names

@@ -1,9 +1,10 @@
-"""The teaching of finished workers as arrays, with what their teachers predicted."""
+"""The teaching of finished participants as arrays, and what the Tracked teacher infers from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 
 import numpy as np
@@ -11,14 +12,20 @@ import numpy as np
 from studies.models import Participant, Study
 from studies.version_groups import VersionChoice
 from teaching.choice import learning_rate_of, load_pool
-from teaching.engine import LearningRate, Pool
+from teaching.decay import Fit, fit_decay
+from teaching.engine import LearningRate, Pool, Shown, Tracked
 from teaching.engine.arrays import FloatArray, IntArray
+from teaching.engine.bank import FAMILIES, Seen
 from teaching.models import TeachingStep
+
+FAMILY_TITLES = {family.name: family.title for family in FAMILIES}
+# Above this a family is more probable than all others together.
+CLEAR_MAJORITY = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class TaughtSession:
-    """One worker's teaching: examples and answers (t,), and what the teacher gave each class before, (t, k)."""
+    """One participant's teaching: examples and answers (t,), and the teacher's probability of each class (t, k)."""
 
     code: str
     arm: str
@@ -44,22 +51,44 @@ class TaughtSession:
         return np.asarray(self.answers == self.labels, dtype=np.float64)
 
 
-def sessions_of(
-    study: Study, purpose: str, versions: VersionChoice, most: int
+@dataclass(frozen=True)
+class LearnerEstimate:
+    """The Tracked teacher's view of a session: P of all classes before each answer (t, k), and of each family of
+    learner models after the last."""
+
+    expected: FloatArray
+    families: dict[str, float]
+
+    @cached_property
+    def likeliest(self) -> str:
+        return max(self.families, key=self.families.__getitem__)
+
+    @property
+    def probability(self) -> float:
+        """Of the likeliest family."""
+        return self.families[self.likeliest]
+
+    @property
+    def is_clear(self) -> bool:
+        return self.probability > CLEAR_MAJORITY
+
+
+def load_sessions(
+    study: Study, purpose: str, versions: VersionChoice, limit: int
 ) -> list[TaughtSession]:
-    """The newest finished sessions of some versions, each taught by the settings that it began with."""
+    """The newest finished sessions of some versions, each with the settings that it began with."""
     people = versions.people(study.participants.counted(purpose).completed())
-    newest = people.select_related("version", "study__dataset").order_by("-pk")[:most]
+    newest = people.select_related("version", "study__dataset").order_by("-pk")[:limit]
     settings: dict[int, Study] = {}
     by_pk = {}
     for person in newest:
         settings.setdefault(person.version_id, person.study_as_joined)
         person.study_as_joined = settings[person.version_id]
         by_pk[person.pk] = person
-    return list(taught_sessions(by_pk))
+    return list(_with_steps(by_pk))
 
 
-def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
+def _with_steps(people: dict[int, Participant]) -> Iterator[TaughtSession]:
     steps = (
         TeachingStep.objects.filter(participant__in=people, answer__isnull=False)
         .order_by("participant_id", "position")
@@ -80,3 +109,26 @@ def taught_sessions(people: dict[int, Participant]) -> Iterator[TaughtSession]:
             answers=np.array(answers, dtype=np.intp),
             probabilities=np.array(probabilities, dtype=np.float64),
         )
+
+
+def fit(session: TaughtSession) -> Fit:
+    """β fitted to the answers."""
+    return fit_decay(
+        Seen(
+            session.pool,
+            session.examples,
+            session.labels,
+            session.answers,
+            session.beta,
+            session.rate,
+        )
+    )
+
+
+def track(session: TaughtSession) -> LearnerEstimate:
+    """Runs Tracked's learner models through a session, whichever teacher taught it."""
+    teacher = Tracked(beta=session.beta, learning_rate=session.rate)
+    rows = zip(session.examples, session.answers, session.probabilities, strict=True)
+    shown = [Shown(int(example), int(answer), p.tolist()) for example, answer, p in rows]
+    mixture = teacher.mixture(session.pool, shown)
+    return LearnerEstimate(mixture.expected(), mixture.family_weights())

@@ -1,5 +1,5 @@
-"""The results of a study: its numbers by a handful of queries, then statistics, figures and the files behind them.
+"""The results of a study: its data by a handful of queries, then statistics, figures and files.
 
-`numbers` asks the database, `analysis` compares, `figures` draws with the table behind each drawing, and `page` puts
-everything into words. Loading it takes a second: only what shows results should.
+`data` queries, `figures` draws, `decay` summarises the fitted memory decay, and `page` compares the arms and prepares
+everything for the template. Importing them takes a second, so only pages of results should.
 """

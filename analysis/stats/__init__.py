@@ -1,8 +1,8 @@
 """The statistics of a comparison between teachers: pure functions over numbers.
 
-`describe` summarises a sample with its confidence intervals, `comparisons` tests for differences and says how large
-they are, and `power` how many participants it takes to see one. SciPy computes what it has; nothing here warns or
-raises for thin data: what cannot be said is None.
+`describe` summarises a sample, `comparisons` has tests and effect sizes, `power` sample sizes, `predictions` scores of
+predicted answers. Nothing here warns or raises for small samples: a value that cannot be
+computed is None.
 """
 
 from .comparisons import (
@@ -35,6 +35,14 @@ from .describe import (
     wilson_interval,
 )
 from .power import detectable_effect
+from .predictions import (
+    CalibrationBin,
+    calibration,
+    leave_one_out_accuracy,
+    log_loss,
+    loss_reduction,
+    running_accuracy,
+)
 
 __all__ = [
     "BOOTSTRAP_SEED",
@@ -43,21 +51,27 @@ __all__ = [
     "RESAMPLES",
     "TOO_FEW",
     "Box",
+    "CalibrationBin",
     "HypothesisTest",
     "Interval",
     "PairwiseComparison",
     "RankCorrelation",
     "SampleSummary",
     "box",
+    "calibration",
     "compare",
     "detectable_effect",
     "holm",
     "known",
     "kruskal_wallis",
+    "leave_one_out_accuracy",
+    "log_loss",
+    "loss_reduction",
     "mean",
     "median",
     "median_interval",
     "quantile_of_classes",
+    "running_accuracy",
     "spearman",
     "standard_deviation",
     "summarise",

@@ -2,7 +2,7 @@
 
 from django import template
 
-from analysis.charts import words
+from analysis.charts import formatting
 
 register = template.Library()
 
@@ -10,4 +10,4 @@ register = template.Library()
 @register.filter
 def percent(share: float | str | None) -> str:
     """A share in per cent; a dash for what the page does not have, which a template hands on as an empty text."""
-    return words.share(share if isinstance(share, int | float) else None)
+    return formatting.share(share if isinstance(share, int | float) else None)

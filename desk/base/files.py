@@ -30,7 +30,7 @@ def figure_file(
     read: Callable[[Study, str, str], Any],
 ) -> HttpResponseBase:
     """SVG or PDF, or the numbers behind it as CSV. They are read only for figures that exist."""
-    from analysis.results.study_figure import FORMS
+    from analysis.results.figures import FORMS
 
     if key not in figures or form not in FORMS:
         raise Http404

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from analysis.charts.words import duration as in_minutes
+from analysis.charts.formatting import duration as in_minutes
 from desk.quality.flags import PACE_SHARE
 from studies.demo_texts import CONSENTS as DEMO_CONSENTS
 from studies.models import Study

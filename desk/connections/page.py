@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from analysis.charts.formatting import UNKNOWN
 from analysis.charts.tables import Column, Table, number_columns
-from analysis.charts.words import UNKNOWN
 from desk.base.cells import minute, participant_link, second
 from desk.base.pages import Page, address, study_page
 from desk.models import WebhookDelivery

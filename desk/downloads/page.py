@@ -4,7 +4,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 
 from analysis.exports import files
-from analysis.exports.archive import archive_chunks
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
 from desk.base.files import download
@@ -108,7 +107,7 @@ def archive(request: HttpRequest, study: Study) -> HttpResponseBase:
 def archive_file(request: HttpRequest, wanted: files.Selection) -> HttpResponseBase:
     """All tables of a study with their codebook, streamed as one zip."""
     name = files.archive_name(wanted)
-    return download(request, wanted.study, archive_chunks(wanted), name, "application/zip")
+    return download(request, wanted.study, files.archive_chunks(wanted), name, "application/zip")
 
 
 def selection(request: HttpRequest, study: Study) -> files.Selection:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from analysis.charts.words import NBSP
+from analysis.charts.formatting import NBSP
 from analysis.exports.column import NUMBER, TEXT, TIME, Column, Columns
 from analysis.exports.tables import ExportTable, StudySnapshot, participant_rows, rows_of_people
 from analysis.exports.task_columns import PERSON, TASK_ORIGIN

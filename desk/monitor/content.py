@@ -10,8 +10,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.charts.words import UNKNOWN, share
-from analysis.charts.words import duration as in_words
+from analysis.charts.formatting import UNKNOWN, share
+from analysis.charts.formatting import duration as in_words
 from desk.base.filter_links import LIVE, SHOWN, FilterLinks, filter_links, purpose_links, query_of
 from desk.checks.table import alarms
 from studies import stages, states

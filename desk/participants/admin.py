@@ -15,7 +15,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from analysis.charts import words
+from analysis.charts import formatting
 from desk.access.sharing import VisibleFilter, VisibleRows
 from desk.base.pages import AdminPage, Page, study_page
 from studies import stages
@@ -101,26 +101,30 @@ class ParticipantAdmin(ReadOnly, VisibleRows):
 
     @admin.display(description="teacher", ordering="arm")
     def teacher(self, participant: Participant) -> str:
-        return teacher_title(participant.arm) or words.UNKNOWN
+        return teacher_title(participant.arm) or formatting.UNKNOWN
 
     @admin.display(description="memory n̄", ordering="memory_span")
     def span(self, participant: Participant) -> str:
-        return words.UNKNOWN if participant.memory_span is None else f"{participant.memory_span:g}"
+        return (
+            formatting.UNKNOWN
+            if participant.memory_span is None
+            else f"{participant.memory_span:g}"
+        )
 
     @admin.display(description="first seen", ordering="first_seen_accuracy")
     def first_seen(self, participant: Participant) -> str:
-        return words.share(participant.first_seen_accuracy)
+        return formatting.share(participant.first_seen_accuracy)
 
     @admin.display(description="evaluation", ordering="evaluation_accuracy")
     def evaluated(self, participant: Participant) -> str:
-        return words.share(participant.evaluation_accuracy)
+        return formatting.share(participant.evaluation_accuracy)
 
     @admin.display(description="gain", ordering="teaching_gain")
     def gain(self, participant: Participant) -> str:
         value = participant.teaching_gain
         if value is None:
-            return words.UNKNOWN
-        return format_html("<b>{}</b>", words.points(value))
+            return formatting.UNKNOWN
+        return format_html("<b>{}</b>", formatting.points(value))
 
     @admin.display(description="joined", ordering="created_at")
     def joined(self, participant: Participant) -> str:

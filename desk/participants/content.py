@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from analysis.charts import words
+from analysis.charts import formatting
 from analysis.charts.tables import Column, Table, number_columns
 from desk.base.cells import moment
 from desk.why.explanation import Standing, p_of, standings
@@ -75,24 +75,24 @@ def participant_page(participant: Participant, *, wants_replay: bool) -> dict[st
 
 def result_facts(participant: Participant) -> list[Fact]:
     shown = participant.unique_examples
-    different = words.UNKNOWN if shown is None else f"{shown} of {participant.teaching_steps}"
+    different = formatting.UNKNOWN if shown is None else f"{shown} of {participant.teaching_steps}"
     return [
-        ("teaching gain", words.points_with_unit(participant.teaching_gain)),
-        ("first-seen accuracy", words.share(participant.first_seen_accuracy)),
-        ("evaluation accuracy", words.share(participant.evaluation_accuracy)),
-        ("κ of the evaluation", words.decimal(participant.evaluation_kappa, 2)),
+        ("teaching gain", formatting.points_with_unit(participant.teaching_gain)),
+        ("first-seen accuracy", formatting.share(participant.first_seen_accuracy)),
+        ("evaluation accuracy", formatting.share(participant.evaluation_accuracy)),
+        ("κ of the evaluation", formatting.decimal(participant.evaluation_kappa, 2)),
         ("different images", different),
     ]
 
 
 def person_facts(participant: Participant) -> list[Fact]:
     span, lengths = participant.memory_span, participant.memory_lengths
-    measured = words.UNKNOWN if span is None else f"{span:g}"
+    measured = formatting.UNKNOWN if span is None else f"{span:g}"
     return [
-        ("teacher", teacher_title(participant.arm) or words.UNKNOWN),
+        ("teacher", teacher_title(participant.arm) or formatting.UNKNOWN),
         ("memory span n̄", measured),
-        ("of the trials", ", ".join(str(length) for length in lengths) or words.UNKNOWN),
-        ("memory decay β", words.decimal(participant.beta, 3)),
+        ("of the trials", ", ".join(str(length) for length in lengths) or formatting.UNKNOWN),
+        ("memory decay β", formatting.decimal(participant.beta, 3)),
         *mapping_facts(participant),
         ("β that fits the answers", fitted_words(participant)),
     ]
@@ -105,8 +105,8 @@ def mapping_facts(participant: Participant) -> list[Fact]:
         return [("β is", "fixed by the study")]
     if mapping != BetaMapping.SHRUNKEN:
         return []
-    span, mean = (words.decimal(inputs[name], 2) for name in ("shrunken_span", "mean"))
-    weight, people = words.share(inputs["weight"], 0), inputs["people"]
+    span, mean = (formatting.decimal(inputs[name], 2) for name in ("shrunken_span", "mean"))
+    weight, people = formatting.share(inputs["weight"], 0), inputs["people"]
     measured = f"mean {mean} of {people} people and the prior, {weight} of the distance kept"
     return [("shrunken span", f"{span} ({measured})")]
 
@@ -114,9 +114,9 @@ def mapping_facts(participant: Participant) -> list[Fact]:
 def fitted_words(participant: Participant) -> str:
     low, high = participant.beta_fitted_low, participant.beta_fitted_high
     if low is None or high is None:
-        return words.UNKNOWN
-    limits = f"{words.decimal(low, 2)} to {words.decimal(high, 2)}"
-    return f"{words.decimal(participant.beta_fitted, 2)} ({limits})"
+        return formatting.UNKNOWN
+    limits = f"{formatting.decimal(low, 2)} to {formatting.decimal(high, 2)}"
+    return f"{formatting.decimal(participant.beta_fitted, 2)} ({limits})"
 
 
 def time_facts(participant: Participant) -> list[Fact]:
@@ -141,16 +141,16 @@ def record_facts(participant: Participant) -> list[Fact]:
     return [
         ("study version", f"{participant.version.number}"),
         ("configuration hash", participant.version.hash[:12]),
-        ("software", participant.software_version or words.UNKNOWN),
+        ("software", participant.software_version or formatting.UNKNOWN),
         ("seed", f"{participant.seed}"),
-        ("ticket", words.UNKNOWN if ticket is None else f"{ticket}"),
-        ("head of the answers’ chain", participant.chain_head[:12] or words.UNKNOWN),
+        ("ticket", formatting.UNKNOWN if ticket is None else f"{ticket}"),
+        ("head of the answers’ chain", participant.chain_head[:12] or formatting.UNKNOWN),
     ]
 
 
 def minutes(start: datetime | None, end: datetime | None) -> str:
     if start is None or end is None:
-        return words.UNKNOWN
+        return formatting.UNKNOWN
     return f"{(end - start).total_seconds() / 60:.1f}\N{NO-BREAK SPACE}min"
 
 
@@ -201,7 +201,7 @@ def unchecked(participant: Participant) -> list[tuple[TeachingStep, None]]:
 def frames(
     steps: Sequence[tuple[TeachingStep, Standing | None]], participant: Participant
 ) -> list[dict[str, Any]]:
-    places = words.places_for(step.score for step, _ in steps if step.score is not None)
+    places = formatting.places_for(step.score for step, _ in steps if step.score is not None)
     return [frame(step, standing, places, participant) for step, standing in steps]
 
 
@@ -215,11 +215,11 @@ def frame(
         "is_random": step.is_random,
         "is_by_chance": is_by_chance,
         "is_first_showing": step.is_first_showing,
-        "p": words.decimal(p_of(step.probabilities, step.example.label), 2),
-        "score": "" if is_by_chance else words.decimal(step.score, places),
+        "p": formatting.decimal(p_of(step.probabilities, step.example.label), 2),
+        "score": "" if is_by_chance else formatting.decimal(step.score, places),
         "standing": standing,
         "kind": step.learner_kind,
-        "kind_p": words.share(step.learner_kind_p, 0),
+        "kind_p": formatting.share(step.learner_kind_p, 0),
     }
 
 
@@ -231,7 +231,7 @@ def answer_words(task: TeachingStep | EvaluationItem, participant: Participant) 
         "truth": dataset.class_names[task.example.label],
         "said": "" if task.answer is None else dataset.class_names[task.answer],
         "is_correct": task.is_correct,
-        "time": words.seconds(task.response_ms),
+        "time": formatting.seconds(task.response_ms),
     }
 
 
@@ -250,9 +250,9 @@ def round_words(row: MemoryRound) -> dict[str, Any]:
     return {
         "length": row.length,
         "is_correct": row.is_correct,
-        "planned": words.seconds(row.exposure_ms),
-        "shown": words.seconds(row.shown_ms),
-        "time": words.seconds(row.response_ms),
+        "planned": formatting.seconds(row.exposure_ms),
+        "shown": formatting.seconds(row.shown_ms),
+        "time": formatting.seconds(row.response_ms),
         "exposures": row.exposures,
     }
 
@@ -263,8 +263,8 @@ def round_table(rounds: Sequence[MemoryRound]) -> Table:
             "practice" if row.is_practice else row.trial,
             row.length,
             ", ".join(row.pictures),
-            ", ".join(row.restored or ()) or words.UNKNOWN,
-            {True: "right", False: "wrong", None: words.UNKNOWN}[row.is_correct],
+            ", ".join(row.restored or ()) or formatting.UNKNOWN,
+            {True: "right", False: "wrong", None: formatting.UNKNOWN}[row.is_correct],
         ]
         for row in rounds
     ]
@@ -277,7 +277,7 @@ def event_table(participant: Participant) -> Table:
             f"{timezone.localtime(event.at):%-d %b, %H:%M:%S}",
             event.get_kind_display(),
             event.position,
-            event.detail or words.UNKNOWN,
+            event.detail or formatting.UNKNOWN,
         ]
         for event in participant.events.all()
     ]
@@ -291,7 +291,7 @@ def other_stages(participant: Participant) -> list[dict[str, Any]]:
             "name": stage.name,
             "title": stage.label.capitalize(),
             "tasks": [
-                {"position": task.position, "time": words.seconds(task.response_ms)}
+                {"position": task.position, "time": formatting.seconds(task.response_ms)}
                 for task in stage.task_model._default_manager.filter(participant=participant)
             ],
         }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from analysis.charts.words import NBSP, seconds, share
+from analysis.charts.formatting import NBSP, seconds, share
 
 from .measures import (
     Behaviour,

@@ -17,10 +17,10 @@ def results(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def figure(request: HttpRequest, study: Study, key: str, form: str) -> HttpResponseBase:
+    from analysis.results.data import load_results
     from analysis.results.figures import FIGURES
-    from analysis.results.numbers import gather
 
-    return figure_file(request, study, FIGURES, key, form, gather)
+    return figure_file(request, study, FIGURES, key, form, load_results)
 
 
 PAGES = (

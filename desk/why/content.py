@@ -7,8 +7,8 @@ from typing import Any
 
 from django.utils.safestring import SafeString, mark_safe
 
+from analysis.charts.formatting import decimal, places_for, share
 from analysis.charts.svg import svg
-from analysis.charts.words import decimal, places_for, share
 from desk.participants.content import answer_words
 from studies.models import Dataset, Participant
 from teaching.choice import history_of

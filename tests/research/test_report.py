@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from analysis.charts.lettering import REGULAR, width_of
+from analysis.charts.pdf import REGULAR, width_of
 from analysis.charts.shapes import Line, Path, Text
 from analysis.stats import summarise
 from research import report

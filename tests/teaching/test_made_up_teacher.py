@@ -7,7 +7,7 @@ import pytest
 from django.utils.html import escape
 
 from analysis.exports.datasheet import codebook_csv, codebook_markdown
-from analysis.results.analysis import reference_of
+from analysis.results.page import reference_of
 from studies.models import Participant, Study
 from teaching.engine import TEACHERS, Explanation, Pool, Teacher
 from teaching.engine.history import Past

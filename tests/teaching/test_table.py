@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.results.analysis import reference_of
+from analysis.results.page import reference_of
 from teaching.engine import TEACHERS
 from teaching.teachers import known_teachers, teacher_title
 

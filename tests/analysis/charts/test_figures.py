@@ -6,15 +6,16 @@ from xml.etree import ElementTree
 import pytest
 
 from analysis.charts import axes
-from analysis.charts.figures.accuracies import (
+from analysis.charts.accuracies import (
     ArmAccuracies,
+    ArmConfusion,
     ArmCurves,
     StepAccuracy,
     accuracy_plot,
+    confusion_plot,
     curve_plot,
 )
-from analysis.charts.figures.confusion import ArmConfusion, confusion_plot
-from analysis.charts.figures.distributions import (
+from analysis.charts.distributions import (
     ArmPoints,
     ArmTimes,
     ArmValues,
@@ -23,11 +24,10 @@ from analysis.charts.figures.distributions import (
     scatter,
     times_plot,
 )
+from analysis.charts.formatting import signed_points, signed_tick
 from analysis.charts.pdf import pdf
 from analysis.charts.shapes import Circle, Drawing, Path, Rect, Text
-from analysis.charts.styles import attributes
-from analysis.charts.svg import svg, svg_file
-from analysis.charts.words import signed_points, signed_tick
+from analysis.charts.svg import attributes, svg, svg_file
 from analysis.stats import Box, summarise, wilson_interval
 from tests.analysis.charts.pdf_reader import content_of, texts_of
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from analysis.charts.lettering import BOLD, REGULAR, pieces_of, width_of
-from analysis.charts.pdf import pdf
+from analysis.charts.pdf import BOLD, REGULAR, pdf, pieces_of, width_of
 from analysis.charts.shapes import Drawing, Line, Rect, Text
 from tests.analysis.charts.pdf_reader import content_of, texts_of, unescaped
 from tests.architecture import ROOT

@@ -1,9 +1,9 @@
-"""The looks of the charts: one source for pages, files and reports."""
+"""The chart_classes of the charts: one source for pages, files and reports."""
 
 import re
 
 from analysis.charts.axes import ARM_COLOURS, hue
-from analysis.charts.styles import CHARTS, TOKENS, attributes, looks, resolved, tokens
+from analysis.charts.svg import CHARTS, TOKENS, attributes, chart_classes, resolved, tokens
 from tests.architecture import ROOT
 
 COLOUR = re.compile(r"#[0-9a-f]{3,8}\b", re.IGNORECASE)
@@ -33,7 +33,7 @@ def test_variables_may_stand_for_variables():
 
 
 def test_every_look_is_resolved():
-    for name in looks():
+    for name in chart_classes():
         assert "var(" not in "".join(attributes(name).values())
 
 

@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from analysis.exports.archive import archive_chunks
-from analysis.exports.files import Selection, archive_name, gain_name, table_chunks, table_name
+from analysis.exports.files import (
+    Selection,
+    archive_chunks,
+    archive_name,
+    gain_name,
+    table_chunks,
+    table_name,
+)
 from analysis.exports.tables import TABLES
 from studies.models import AuditEntry, Participant, SessionEvent, Study
 from studies.models.versions import configuration_hash

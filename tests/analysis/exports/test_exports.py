@@ -22,10 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.exports import files
-from analysis.exports.archive import archive_chunks
 from analysis.exports.column import ColumnKind
 from analysis.exports.datasheet import codebook_csv, codebook_markdown
-from analysis.exports.files import Selection, archive_name, table_chunks, table_name
+from analysis.exports.files import Selection, archive_chunks, archive_name, table_chunks, table_name
 from analysis.exports.formats import FORMATS, cell, json_value
 from analysis.exports.tables import TABLES
 from evaluation.models import EvaluationItem
@@ -368,7 +367,7 @@ def test_rows_are_sent_while_more_are_read(study, monkeypatch):
     for extension in FORMATS:
         chunks = table_chunks(Selection(study), "teaching", extension)
         sizes = [len(chunk) for chunk in itertools.islice(chunks, 3)]
-        assert max(sizes) < 2 * files.PIECE
+        assert max(sizes) < 2 * files.CHUNK_SIZE
     zipped = archive_chunks(Selection(study))
     assert b"teaching.csv" in b"".join(itertools.islice(zipped, 3))
     zipped.close()
@@ -492,9 +491,9 @@ import base64, sys
 import django
 django.setup()
 from django.db import DatabaseError, connections
-from analysis.exports.archive import archive_chunks
+from analysis.exports.files import archive_chunks
 from analysis.exports.files import Selection
-from analysis.exports.snapshot import snapshot
+from analysis.exports.files import snapshot
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 
 def say(word):

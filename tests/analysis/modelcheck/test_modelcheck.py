@@ -5,11 +5,11 @@ import io
 
 import numpy as np
 import pytest
+from analysis.modelcheck.kinds import Reading, kinds_table
 
+from analysis.charts.accuracies import ArmBins, calibration_plot
 from analysis.charts.shapes import Text
 from analysis.modelcheck import beliefs
-from analysis.modelcheck.figures import ArmBins, calibration_plot
-from analysis.modelcheck.kinds import Reading, kinds_table
 from analysis.modelcheck.page import check, model_page
 from studies.models import Participant, Study
 from teaching.engine import Shown, Tracked

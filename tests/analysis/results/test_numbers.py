@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.results.analysis import analyse
-from analysis.results.numbers import gather
+from analysis.results.data import load_results
+from analysis.results.page import analyse
 from studies.models import Participant, StudyVersion
 from tests.builders import make_dataset, make_study
 from tests.crowd import make_finished
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 def test_without_jedi_the_first_arm_is_the_one_compared_with():
     study = make_study(arms="eer,rt", dataset=make_dataset(teaching=12, evaluation=8))
     make_finished(study, 12)
-    analysis = analyse(gather(study), "teaching_gain")
+    analysis = analyse(load_results(study), "teaching_gain")
     assert (analysis.reference, list(analysis.comparisons)) == ("eer", ["rt"])
 
 
@@ -25,4 +25,4 @@ def test_an_arm_that_only_rows_know_is_not_lost():
     Participant.objects.create(
         study=study, version=version, stage="done", arm="older", teaching_gain=0.1
     )
-    assert gather(study).arms == ("jedi", "imt", "eer", "rt", "older")
+    assert load_results(study).arms == ("jedi", "imt", "eer", "rt", "older")

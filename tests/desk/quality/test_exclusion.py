@@ -10,7 +10,7 @@ from django.test import Client
 
 from analysis.exports.files import Selection, gain_csv, table_chunks
 from analysis.exports.tables import TABLES
-from analysis.results.numbers import gather
+from analysis.results.data import load_results
 from desk.models import Decision
 from desk.payment.bonus import bonus_plan
 from desk.quality import exclusion
@@ -120,7 +120,7 @@ def everywhere(study: Study) -> dict:
         if table not in {"flags", "exclusions", "payments"}
     }
     return {
-        "results": sorted(person.code for person in gather(study).people),
+        "results": sorted(person.code for person in load_results(study).people),
         "gain": "".join(gain_csv(Selection(study))),
         "files": files,
         "payment": sorted(person.code for person in bonus_plan(study, [1]).top),

@@ -15,10 +15,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from scipy.stats import spearmanr
 
-from analysis.results.figures import FIGURES
-from analysis.results.numbers import gather
+from analysis.results.data import load_results
+from analysis.results.figures import FIGURES, FORMS
 from analysis.results.page import WHAT_GAIN_REWARDS, results_page
-from analysis.results.study_figure import FORMS
 from evaluation.models import EvaluationItem
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.ceiling import ceiling_sentence
@@ -66,7 +65,7 @@ def test_the_page_shows_gain_beside_evaluation_with_what_the_gain_rewards(resear
         assert f'id="{key}"' in page
         for form in FORMS:
             assert f'href="{address(study, f"{key}.{form}")}"' in page
-    numbers = gather(study)
+    numbers = load_results(study)
     for arm in study.arm_names:
         mean = np.mean(numbers.values(arm, "teaching_gain"))
         assert f"<b>{100 * mean:+.1f}".replace("-", "−") in page

@@ -4,16 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from analysis.charts import axes
-from analysis.charts.axes import LEFT, RIGHT, TOP, WIDTH, AxisScale
-from analysis.charts.shapes import Drawing, Line, Path, Point, Rect, Shape, Text
-from analysis.charts.words import plain, signed_tick
 from analysis.stats import TOO_FEW, Box, SampleSummary, box
+
+from . import axes
+from .axes import LEFT, RIGHT, TOP, WIDTH, AxisScale
+from .formatting import percent, plain, signed_points, signed_tick
+from .shapes import Drawing, Line, Path, Point, Rect, Shape, Text
 
 
 @dataclass(frozen=True)
 class ArmValues:
-    """One number of every participant of an arm."""
+    """One value of every participant of an arm."""
 
     name: str
     values: Sequence[float]
@@ -101,6 +102,41 @@ def mean_mark(summary: SampleSummary, x: float, scale: AxisScale) -> list[Shape]
     return [*shapes, Path(((x - 5, y), (x, y - 5), (x + 5, y), (x, y + 5)), "mean", is_closed=True)]
 
 
+@dataclass(frozen=True)
+class OutcomeStyle:
+    """How the values of an outcome are written."""
+
+    axis: str
+    show_tick: Callable[[float], str]
+    show_mean: Callable[[float], str]
+    has_zero: bool
+
+
+OUTCOME_STYLES = {
+    "teaching_gain": OutcomeStyle(
+        "teaching gain, points", signed_tick, signed_points, has_zero=True
+    ),
+    "evaluation_accuracy": OutcomeStyle(
+        "evaluation accuracy, %",
+        percent,
+        lambda value: f"{100 * value:.1f}",
+        has_zero=False,
+    ),
+}
+
+
+def outcome_plot(outcome: str, title: str, arms: Sequence[ArmValues]) -> Drawing:
+    style = OUTCOME_STYLES[outcome]
+    return box_plot(
+        title=title,
+        axis=style.axis,
+        arms=arms,
+        show_tick=style.show_tick,
+        show_mean=style.show_mean,
+        has_zero=style.has_zero,
+    )
+
+
 def histogram(
     title: str,
     axis: str,
@@ -109,7 +145,7 @@ def histogram(
     y_axis: str = "participants",
     show_middle: Callable[[float], str] = plain,
 ) -> Drawing:
-    """Bars at equally wide classes, each with its count on top. `counts` holds (middle, how many)."""
+    """Bars of equally wide classes with their counts on top. `counts` holds (middle, count)."""
     floor, height = 262.0, 316.0
     middles = [middle for middle, _ in counts] or [1.0]
     step = min((b - a for a, b in pairwise(middles)), default=1.0)
@@ -134,7 +170,7 @@ def histogram(
 
 @dataclass(frozen=True)
 class ArmPoints:
-    """Without a name it has no legend: the title says whose points they are."""
+    """Arms without a name have no legend."""
 
     name: str
     points: Sequence[Point]
@@ -151,8 +187,10 @@ def scatter(
     moves_marks: bool = True,
     reference: Sequence[Point] = (),
 ) -> Drawing:
-    """Every participant; spans are often equal, so that marks are moved a little sideways. `reference` is a dashed
-    line to compare them with, drawn as far as they reach."""
+    """Every participant. Marks are moved a little sideways, because memory spans are often equal.
+
+    `reference` is a dashed line, clipped to the range of the points.
+    """
     floor, height = 280.0, 330.0
     top = 36.0 if any(arm.name for arm in arms) else TOP
     points = [point for arm in arms for point in arm.points]
@@ -177,7 +215,7 @@ def scatter(
 
 
 def _ticks(values: Sequence[float], *, otherwise: Point, about: int = 5) -> list[float]:
-    """Those of an axis that holds all values; without any, between two others."""
+    """Ticks that span all values, or `otherwise` if there are none."""
     low, high = (min(values), max(values)) if values else otherwise
     return axes.ticks(low, high, about)
 
@@ -185,26 +223,17 @@ def _ticks(values: Sequence[float], *, otherwise: Point, about: int = 5) -> list
 def _marked(
     arms: Sequence[ArmPoints], across: AxisScale, upward: AxisScale, *, sideways: float
 ) -> list[Shape]:
-    """The points of every arm, with its name where it has one."""
+    """The points of every arm, with a legend if it has a name."""
     size = axes.dot_size(sum(len(arm.points) for arm in arms) // 2)
     shapes: list[Shape] = []
     for place, arm in enumerate(arms):
         if arm.name:
-            shapes += legend_entry(place, arm.name, len(arms))
+            shapes += axes.legend_entry(place, arm.name, len(arms))
         shapes += [
             axes.mark(place, across(x + sideways * axes.jitter(order)), upward(y), size, "dot")
             for order, (x, y) in enumerate(sorted(arm.points))
         ]
     return shapes
-
-
-def legend_entry(place: int, name: str, count: int) -> list[Shape]:
-    """The mark and the name of one of `count` arms, above the figure."""
-    left = LEFT + (WIDTH - LEFT - RIGHT) / max(1, count) * place
-    return [
-        axes.mark(place, left + 6, 14, 4.5, "solid"),
-        Text(left + 17, 18, axes.shortened(name, 9), "name"),
-    ]
 
 
 @dataclass(frozen=True)
@@ -217,7 +246,7 @@ class ArmTimes:
 
 
 def times_plot(title: str, rows: Sequence[ArmTimes]) -> Drawing:
-    """Lying boxes of response times; whiskers from the 5 % to the 95 % quantile."""
+    """Horizontal boxes of response times; whiskers from the 5 % to the 95 % quantile."""
     left, top, line = 144.0, 14.0, 30.0
     floor = top + line * max(1, len(rows))
     longest = max((row.box.high for row in rows if row.box), default=1.0)
