@@ -42,7 +42,7 @@ LAYERS: dict[str, set[str]] = {
     },
     "research": {
         "jobs", "studies", "memorytest", "teaching", "teaching.engine", "evaluation", "analysis.stats",
-        "analysis.charts", "analysis.modelcheck",
+        "analysis.charts",
     },
     "jedi_web": {"jobs", "studies", "teaching", "desk", "image_datasets", "analysis.exports"},
 }  # fmt: skip

@@ -1,55 +1,20 @@
-"""Whether the learner model fits: scores against hand-worked values, and what the page makes of them."""
+"""The model check: what it reads, how it counts, and its page."""
 
 import csv
 import io
 
 import numpy as np
 import pytest
-from analysis.modelcheck.kinds import Reading, kinds_table
 
 from analysis.charts.accuracies import ArmBins, calibration_plot
 from analysis.charts.shapes import Text
-from analysis.modelcheck import beliefs
-from analysis.modelcheck.page import check, model_page
+from analysis.modelcheck.page import check, kinds_table, model_page
+from analysis.modelcheck.sessions import LearnerEstimate
 from studies.models import Participant, Study
 from teaching.engine import Shown, Tracked
 from teaching.services import FITTED, fit_earlier_sessions
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
-
-
-def test_log_loss_by_hand():
-    p, right = np.array([0.8, 0.5, 0.25]), np.array([1.0, 0.0, 0.0])
-    expected = -(np.log(0.8) + np.log(0.5) + np.log(0.75)) / 3
-    assert beliefs.log_loss(p, right) == pytest.approx(expected)
-
-
-def test_a_sure_and_wrong_belief_costs_much_but_not_everything():
-    assert beliefs.log_loss(np.array([1.0]), np.array([0.0])) == pytest.approx(-np.log(0.01))
-    assert beliefs.log_loss(np.array([1.0]), np.array([1.0])) == pytest.approx(-np.log(0.99))
-
-
-def test_running_accuracy_knows_only_what_came_before():
-    found = beliefs.running_accuracy(np.array([1.0, 1.0, 0.0, 1.0]))
-    np.testing.assert_allclose(found, [1 / 2, 2 / 3, 3 / 4, 3 / 5])
-    of_five = beliefs.running_accuracy(np.array([1.0, 1.0, 0.0, 1.0]), classes=5)
-    np.testing.assert_allclose(of_five, [1 / 5, 2 / 6, 3 / 7, 3 / 8])
-
-
-def test_the_constant_of_a_worker_is_of_the_others():
-    rights = [np.array([1.0, 1.0]), np.array([0.0, 1.0, 0.0]), np.array([1.0])]
-    assert beliefs.constant_of_others(rights) == pytest.approx([2 / 4, 3 / 3, 3 / 5])
-    assert beliefs.constant_of_others([np.ones(3)]) == [0.5]
-    assert beliefs.constant_of_others([np.ones(3)], classes=4) == [0.25]
-
-
-def test_calibration_puts_every_answer_into_one_class():
-    p = np.array([0.0, 0.05, 0.1, 0.95, 1.0])
-    said = np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-    bins = beliefs.calibration(p, said)
-    assert [(one.n, one.observed) for one in bins] == [(2, 0.5), (1, 1.0), (2, 1.0)]
-    assert bins[0].predicted == pytest.approx(0.025)
-    assert all(one.interval.low <= one.observed <= one.interval.high for one in bins)
 
 
 def test_a_panel_has_as_much_of_a_name_as_fits_into_it():
@@ -111,19 +76,19 @@ def test_every_worker_is_counted_once_among_the_kinds_of_learners(finished):
     assert np.sum(kinds, axis=0).tolist() == total
     assert total[::2] == [2, 2, 4]
     for arm in found.arms:
-        for session, reading in zip(arm.sessions, arm.readings, strict=True):
+        for session, estimate in zip(arm.sessions, arm.estimates, strict=True):
             person = Participant.objects.get(code=session.code)
             teacher = Tracked(beta=person.beta, learning_rate=session.rate)
             history = [
                 Shown(step.example.pool_index, step.answer, step.probabilities)
                 for step in person.teachingsteps.select_related("example").order_by("position")
             ]
-            assert reading.kinds == teacher.mixture(session.pool, history).family_weights()
+            assert estimate.families == teacher.mixture(session.pool, history).family_weights()
 
 
 def test_workers_are_counted_by_their_likeliest_kind_and_apart_where_it_is_clear():
     sure, unsure, other = (
-        Reading(np.empty((0, 2)), kinds)
+        LearnerEstimate(np.empty((0, 2)), kinds)
         for kinds in (
             {"rule": 0.6, "concept": 0.4},
             {"rule": 0.4, "concept": 0.3, "habit": 0.3},
