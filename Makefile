@@ -45,13 +45,10 @@ $(VENV)/.installed-cluster: requirements-cluster.txt $(VENV)/.made
 
 cluster: $(VENV)/.installed $(VENV)/.installed-cluster
 
-# Settings from .env, if there is one, reach the server and its commands; a PORT that was typed wins.
-WITH_ENV = typed=$$PORT; if [ -f .env ]; then set -a; . ./.env; set +a; fi; \
-	export PORT=$${typed:-$${PORT:-8000}}; \
-	export JEDI_PUBLIC_URL=$${JEDI_PUBLIC_URL:-http://127.0.0.1:$$PORT};
-
+# Settings from .env, if there is one, apply to the server and its commands; a PORT that was typed wins.
 run: $(VENV)/.installed
-	@$(WITH_ENV) export JEDI_EMBEDDED_WORKER=1; $(BIN)/python manage.py prepare && exec $(BIN)/gunicorn -c jedi_web/gunicorn_conf.py jedi_web.wsgi
+	@typed=$$PORT; if [ -f .env ]; then set -a; . ./.env; set +a; fi; \
+	export PORT=$${typed:-$${PORT:-8000}}; exec $(BIN)/python manage.py run
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -1,21 +1,22 @@
-"""Who may use a data folder: one server on SQLite, and one `prepare` at a time."""
+"""Locks on the data folder, and whether it can be written."""
 
 import fcntl
 import os
 import tempfile
+import time
 from pathlib import Path
 from typing import IO
 
-# As much as a database writes at once.
-PAGE = 4096
+# The size of a SQLite page.
+PAGE_BYTES = 4096
 
 
 class DataFolderUnusable(Exception):
-    """Nobody can work in the data folder; the message says what to do."""
+    """The message says what to do."""
 
 
 class DataFolderInUse(DataFolderUnusable):
-    """Another server holds the data folder."""
+    """Another server uses the data folder."""
 
 
 class DataFolderNotWritable(DataFolderUnusable):
@@ -27,52 +28,44 @@ class DataFolderNotWritable(DataFolderUnusable):
         )
 
 
-def hold(folder: Path) -> IO[str]:
-    """Keeps other servers out of a folder for as long as the file that this returns is open.
+def lock_for_server(folder: Path, wait_seconds: float = 0) -> IO[str]:
+    """Keep other servers out of the folder until the returned file is closed, also by every process that inherited it.
 
-    The lock is the operating system's: a server that was killed leaves none behind.
+    The processes of a killed server finish their requests first, so a start waits for them.
     """
-    file = _opened(folder / "server.lock")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        holder = file.read().strip() or "another process"
-        file.close()
-        raise DataFolderInUse(
-            f"The data folder {folder} is in use by another server (process {holder}). Stop that server first, "
-            "or give this one a folder of its own with JEDI_DATA_DIR."
-        ) from error
-    _write_pid(file, folder)
-    return file
-
-
-def _write_pid(file: IO[str], folder: Path) -> None:
+    file = open_lock(folder / "server.lock")
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except OSError as error:
+            if time.monotonic() < deadline:
+                time.sleep(0.1)
+                continue
+            pid = file.read().strip() or "unknown"
+            file.close()
+            raise DataFolderInUse(
+                f"The data folder {folder} is in use by another server (process {pid}). Stop that server first, "
+                "or give this one a folder of its own with JEDI_DATA_DIR."
+            ) from error
     try:
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
     except OSError as error:
         raise DataFolderNotWritable(folder, error) from error
+    return file
 
 
-def refuse_if_not_writable(folder: Path) -> None:
-    """Writes a page and removes it: permissions alone do not tell of a full disk, a quota or a disk that fails."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(PAGE))
-            file.flush()
-    except OSError as error:
-        raise DataFolderNotWritable(folder, error) from error
-
-
-def wait_for_turn(folder: Path) -> IO[str]:
-    """Returns when nobody else prepares this folder, and keeps others waiting until the file is closed."""
-    file = _opened(folder / "prepare.lock")
+def lock_for_prepare(folder: Path) -> IO[str]:
+    """Wait until no other process prepares this folder, and keep others waiting until the file is closed."""
+    file = open_lock(folder / "prepare.lock")
     fcntl.flock(file, fcntl.LOCK_EX)
     return file
 
 
-def _opened(path: Path) -> IO[str]:
+def open_lock(path: Path) -> IO[str]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+")
@@ -80,3 +73,13 @@ def _opened(path: Path) -> IO[str]:
         raise DataFolderNotWritable(path.parent, error) from error
     file.seek(0)
     return file
+
+
+def refuse_if_not_writable(folder: Path) -> None:
+    """Write a page: permissions do not tell of a full disk, a quota or a failing disk."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(PAGE_BYTES))
+            file.flush()
+    except OSError as error:
+        raise DataFolderNotWritable(folder, error) from error

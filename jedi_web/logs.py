@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from studies import request_ids
 
 # Whoever knows the address of a session can answer for its worker.
-KEYS = re.compile(r"(/(?:w|sessions|images|first-password)/)[\w-]+")
+KEYS = re.compile(r"(/(?:w|sessions|images|first-password)/)[^/?#<\s'\"\\]+")
 
 
 def without_keys(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Processes beside the one that works on a job."""
+"""Processes that a job starts, and processes that stop with the one that started them."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+# An environment variable that `manage.py run` sets for its child processes.
+STOP_WITH_STDIN = "STOP_WITH_STDIN"
 
 
 @contextmanager
 def mapped(
     function: Callable[[Item], Result], items: Sequence[Item], *, workers: int, chunk: int
 ) -> Iterator[Iterator[Result]]:
-    """The results of a function for all items in their order, by several processes if there are to be any."""
+    """Map a function over all items in their order, in several processes if there are at least two workers."""
     if workers < 2:
         yield map(function, items)
         return
@@ -31,14 +33,13 @@ def mapped(
 
 @contextmanager
 def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Fresh interpreters: a fork would copy the locks of threads that it does not copy.
+    """A pool of fresh interpreters: a fork would copy the locks of threads that it does not copy.
 
-    After a failure, what has not begun is dropped; what has begun is waited for, so that nothing works on behind the
-    back of whoever comes next.
+    After an exception, tasks that have not begun are cancelled, and the others are waited for.
     """
-    fresh = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=fresh, initializer=_live_with_the_parent)
-    with _one_blas_thread(), pool:
+    spawn = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=spawn, initializer=initialize_process)
+    with one_blas_thread(), pool:
         try:
             yield pool
         except BaseException:
@@ -47,8 +48,8 @@ def process_pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
-    """Processes started meanwhile compute on one thread each, or they would fight for the cores."""
+def one_blas_thread() -> Iterator[None]:
+    """Give processes that start meanwhile one BLAS thread each, or they would fight for the cores."""
     before = {name: os.environ.get(name) for name in BLAS_THREADS}
     os.environ.update(dict.fromkeys(BLAS_THREADS, "1"))
     try:
@@ -61,15 +62,28 @@ def _one_blas_thread() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _live_with_the_parent() -> None:
-    # Ctrl-C reaches the whole group; the parent decides what it means.
+def initialize_process() -> None:
+    # Ctrl-C reaches the whole process group; the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def _end_with_the_parent() -> None:
-    """Without this, the processes of a killed worker would wait for work for ever."""
+def exit_with_parent() -> None:
+    """Without this, the processes of a killed worker would wait for tasks for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def stop_when_stdin_closes(pid: int) -> None:
+    """Send SIGTERM to a process when the one at the other end of our standard input has died, however that happened."""
+
+    def wait() -> None:
+        # sys.stdin would hold a lock when the interpreter exits.
+        while os.read(0, 1):
+            pass
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()

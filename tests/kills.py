@@ -15,9 +15,9 @@ from threading import Event
 from typing import Any
 
 from studies.models import digest_of
-from tests.jobs.real import fall_silent, write
+from tests.jobs.real import fall_silent, start_worker, write
 from tests.postgres import Postgres
-from tests.processes import children_of, find_child, until
+from tests.processes import children_of, until
 from tests.site import HttpClient, Reply, Site
 from tests.worker import Json, Worker
 
@@ -51,6 +51,7 @@ class Killer:
         self.rng = random.Random(seed)
         self.started: list[subprocess.Popen[bytes]] = []
         self.jobs: list[int] = []
+        self.worker: subprocess.Popen[bytes] | None = None
 
     def kill(self, what: str) -> None:
         time.sleep(self.rng.uniform(0.1, 1.2))
@@ -58,9 +59,7 @@ class Killer:
 
     def kill_web(self) -> None:
         """One of the processes that answer requests; its master replaces it."""
-        supervisor = find_child(self.site.server_pid, "jobs.supervision")
-        answering = [pid for pid in children_of(self.site.server_pid) if pid != supervisor]
-        if answering:
+        if answering := children_of(self.site.server_pid):
             kill_at_once(self.rng.choice(answering))
 
     def kill_server(self) -> None:
@@ -73,18 +72,17 @@ class Killer:
     def kill_worker(self) -> None:
         """The background worker, in the middle of a long forecast, which is a short one for the next."""
         self.jobs.append(self.ask("rehearse", self.slug, {"kind": "forecast", "workers": 2000}))
+        self.worker = self.worker or start_worker(self.site)
         until(lambda: self.has_begun(self.jobs[-1]))
-        kill_at_once(self.background_worker())
+        kill_at_once(self.worker.pid)
+        self.worker.wait(60)
+        self.worker = start_worker(self.site)
         write(self.site, "UPDATE rehearsal_rehearsal SET workers = 3 WHERE id = %s", self.jobs[-1])
 
     def kill_postgres(self) -> None:
         assert self.postgres
         self.postgres.kill()
         self.postgres.start()
-
-    def background_worker(self) -> int:
-        supervisor = until(lambda: find_child(self.site.server_pid, "jobs.supervision"))
-        return until(lambda: find_child(supervisor, "work"))
 
     def has_begun(self, job: int) -> bool:
         sql = (
@@ -113,6 +111,9 @@ class Killer:
     def close(self) -> None:
         if "messenger" in self.__dict__:
             self.messenger.communicate()
+        if self.worker:
+            self.worker.kill()
+            self.worker.wait(60)
         for server in self.started:
             server.send_signal(signal.SIGQUIT)
             server.wait(60)

@@ -6,15 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from jedi_web.data_folder import DataFolderInUse, hold, wait_for_turn
+from jedi_web.data_folder import DataFolderInUse, lock_for_prepare, lock_for_server
 from tests.site import ROOT, Site, clean_environment, free_port
 
 
 def test_a_folder_is_free_again_when_its_holder_is_gone(tmp_path):
     folder = tmp_path / "made on the way"
-    with hold(folder), pytest.raises(DataFolderInUse, match=r"process \d+\). Stop that server"):
-        hold(folder)
-    with hold(folder), wait_for_turn(folder):
+    with (
+        lock_for_server(folder),
+        pytest.raises(DataFolderInUse, match=r"process \d+\). Stop that server"),
+    ):
+        lock_for_server(folder)
+    with lock_for_server(folder), lock_for_prepare(folder):
         pass
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from http.client import HTTPException
+from io import StringIO
 from pathlib import Path
 
 import psycopg
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
-from jobs import heartbeat
+from jobs.worker import MAX_SILENCE_SECONDS, beat, seconds_since_heartbeat
 from rehearsal.models import Rehearsal
 from studies.api.views import JoinThrottle
 from studies.verification import check_participant
@@ -234,16 +236,32 @@ def test_a_session_that_a_wrong_clock_ended_goes_on_when_the_clock_is_right(cloc
 
 
 @pytest.mark.django_db
+def test_a_slow_clock_is_reported_before_it_ends_sessions(clock, client):
+    def said() -> str:
+        return client.get("/readyz").json()["clock"]
+
+    assert said() == "fine"
+    Worker(make_study())
+    clock.offset = timedelta(minutes=-4)
+    assert said() == "fine"
+    clock.offset = timedelta(hours=-25)
+    assert "Set the clock before participants join" in said()
+    output = StringIO()
+    call_command("prepare", "--no-demo", stdout=StringIO(), stderr=output)
+    assert "Set the clock" in output.getvalue()
+
+
+@pytest.mark.django_db
 def test_a_heartbeat_from_the_future_holds_no_job_and_hides_no_dead_worker(
     clock, settings, tmp_path
 ):
     settings.JEDI_DATA_DIR = tmp_path
-    heartbeat.beat()
+    beat()
     job = make_rehearsal()
     clock.offset = timedelta(hours=4)
     assert job.claim()
     clock.offset = timedelta(hours=-1)
-    assert heartbeat.silence() > heartbeat.LONGEST_SILENCE
+    assert seconds_since_heartbeat() > MAX_SILENCE_SECONDS
     assert list(Rehearsal.rows().orphaned()) == [job]
     assert job.is_orphaned
 
@@ -261,5 +279,5 @@ def test_the_limit_of_joining_does_not_depend_on_the_clock(clock, monkeypatch):
 
 def test_a_worker_works_on_without_a_place_for_its_heartbeat(settings, tmp_path, caplog):
     settings.JEDI_DATA_DIR = tmp_path / "gone"
-    heartbeat.beat()
+    beat()
     assert "no heartbeat of the background worker" in caplog.text

@@ -10,7 +10,7 @@ from threading import Event
 import pytest
 from django.core.management import CommandError, call_command
 
-from jobs.presence import be_a_worker, keep_workers_out
+from jobs.worker import no_running_worker, running_worker
 from tests.jobs.real import start_worker
 from tests.kills import assert_nothing_is_lost, take_part
 from tests.processes import until
@@ -45,10 +45,10 @@ def test_rows_are_not_moved_beside_a_worker_until_it_is_gone_however_it_went(tmp
 
 def test_several_workers_may_work_but_none_begins_while_rows_are_moved(settings, tmp_path):
     settings.JEDI_DATA_DIR = tmp_path
-    with be_a_worker(tmp_path), be_a_worker(tmp_path):
+    with running_worker(tmp_path), running_worker(tmp_path):
         pass
     with (
-        keep_workers_out(tmp_path),
+        no_running_worker(tmp_path),
         pytest.raises(CommandError, match="Start the worker with that DATABASE_URL"),
     ):
         call_command("work", once=True)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from jedi_web import readiness
-from jobs import heartbeat
+from jobs import worker
 from studies.models import Dataset
 from teaching import pool_files
 from teaching.engine import storage
@@ -35,24 +35,26 @@ def parts(client, settings, tmp_path):
 
 def test_all_is_fine_while_a_worker_reports(parts):
     assert "No background worker has run yet" in parts()["worker"]
-    heartbeat.beat()
-    assert parts() == dict.fromkeys(("database", "disk", "cache", "pools", "worker"), "fine")
+    worker.beat()
+    assert parts() == dict.fromkeys(
+        ("database", "disk", "cache", "worker", "pools", "clock"), "fine"
+    )
 
 
 def test_a_worker_that_fell_silent_is_noticed(parts, tmp_path):
     long_ago = time.time() - 90
-    heartbeat.beat()
+    worker.beat()
     os.utime(tmp_path / "worker-heartbeat", (long_ago, long_ago))
     assert "silent for 9" in parts()["worker"]
 
 
 def test_lost_files_and_a_full_disk_are_noticed(parts, monkeypatch):
     shutil.rmtree(Dataset.objects.get().folder / "pool")
-    monkeypatch.setattr(readiness, "LEAST_FREE_BYTES", 1 << 60)
+    monkeypatch.setattr(readiness, "MIN_FREE_BYTES", 1 << 60)
     said = parts()
     assert (
         said["pools"]
-        == "1 of the data sets of open studies have lost files. Bring them back from a backup."
+        == "1 of the data sets of open studies have lost files. Restore them from a backup."
     )
     assert "MB are free in the data folder. Make room." in said["disk"]
 
@@ -64,7 +66,7 @@ def test_a_cut_image_is_noticed_until_it_is_whole(parts):
     assert "have lost files" in parts()["pools"]
     image.write_bytes(whole)
     assert parts()["pools"] == "fine"
-    readiness._looked_at.clear()
+    readiness._images_checked_at.clear()
     image.unlink()
     assert "have lost files" in parts()["pools"]
 

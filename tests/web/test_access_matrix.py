@@ -23,7 +23,7 @@ from desk.models import AccessToken
 from desk.pages import PAGES
 from image_datasets.models import Import
 from image_datasets.remedy import NO_REMEDY
-from jobs import heartbeat
+from jobs.worker import beat
 from studies import audit
 from studies.models import AuditEntry, digest_of
 from tests.builders import make_dataset, make_study
@@ -363,7 +363,7 @@ def test_every_role_gets_what_its_row_says(world: World, route: str) -> None:
     assert row, f"Nobody has said who may open {route}: give it a row."
     address = world.address(route, row)
     # Whatever came before may have taken longer than a background worker may be silent.
-    heartbeat.beat()
+    beat()
     for method, outcomes in (("get", row.get), ("post", row.post)):
         wanted = dict(zip(ROLES, outcomes or (), strict=False))
         # Where all are alike, the ends of the row stand for it.

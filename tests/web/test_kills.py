@@ -25,7 +25,7 @@ def test_killed_processes_lose_and_double_no_answer(database):
     with ExitStack() as running:
         postgres = running.enter_context(running_postgres(SAFE)) if database == "postgres" else None
         url = postgres.create_database("killed") if postgres else ""
-        site = running.enter_context(running_site(url, JEDI_EMBEDDED_WORKER="1"))
+        site = running.enter_context(running_site(url))
         slug = site.make_study(evaluation_size=20)
         killer = running.enter_context(closing(Killer(site, slug, postgres, database)))
         taken = sessions_under_kills(site, slug, killer, journeys=24, kills=kills)

@@ -12,8 +12,8 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from jedi_web import backup, environment
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
-from jedi_web.data_folder import DataFolderInUse, hold
-from jobs.presence import WorkersRunning, keep_workers_out
+from jedi_web.data_folder import DataFolderInUse, lock_for_server
+from jobs.worker import WorkerRunning, no_running_worker
 
 SOURCE = "sqlite"
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if not file.is_file():
             raise CommandError(f"There is no {file}. Set JEDI_DATA_DIR to the folder of the site.")
         try:
-            with hold(settings.JEDI_DATA_DIR), keep_workers_out(settings.JEDI_DATA_DIR):
+            with lock_for_server(settings.JEDI_DATA_DIR), no_running_worker(settings.JEDI_DATA_DIR):
                 wait_for_postgres()
                 with opened(file):
                     count = copy_rows()
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                 "A server is running on the SQLite file, and answers would be lost. Stop it, run this again, and "
                 "start the server with DATABASE_URL."
             ) from error
-        except (WorkersRunning, DatabaseUnreachable) as error:
+        except (WorkerRunning, DatabaseUnreachable) as error:
             raise CommandError(str(error)) from error
         self.stdout.write(
             f"Moved {count:,} rows; every table is the same in both databases. Start the server and its workers "

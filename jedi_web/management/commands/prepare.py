@@ -1,4 +1,4 @@
-"""Brings a machine from a clone to a server that can start; running it again changes nothing."""
+"""Prepare everything that the server needs to start; running it again changes no data."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -12,13 +12,14 @@ from django.db import DatabaseError
 
 from desk.access.passwords import make_password_link
 from image_datasets.demo.services import load_demo
+from jedi_web import readiness
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
-from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, wait_for_turn
+from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, lock_for_prepare
 from studies.outages import NOT_WRITTEN, outage_of
 
 
 class CollectStatic(collectstatic.Command):
-    """Copies every file. Django skips files whose copy is newer, which is stale after a rollback or `rsync -a`."""
+    """Copy every file. Django skips files whose copy is newer, which is stale after a rollback or `rsync -a`."""
 
     def delete_file(self, path: str, prefixed_path: str, source_storage: Any) -> bool:
         self.storage.delete(prefixed_path)
@@ -36,10 +37,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             wait_for_postgres()
-            with wait_for_turn(settings.JEDI_DATA_DIR):
+            with lock_for_prepare(settings.JEDI_DATA_DIR):
                 self.prepare(has_demo=not options["no_demo"])
-        except (DataFolderUnusable, DatabaseUnreachable) as refusal:
-            raise CommandError(str(refusal)) from refusal
+        except (DataFolderUnusable, DatabaseUnreachable) as error:
+            raise CommandError(str(error)) from error
         except (DatabaseError, OSError) as error:
             if outage_of(error) != NOT_WRITTEN:
                 raise
@@ -47,8 +48,10 @@ class Command(BaseCommand):
 
     def prepare(self, *, has_demo: bool) -> None:
         call_command("migrate", verbosity=0)
+        if problem := readiness.clock():
+            self.stderr.write(self.style.WARNING(problem))
         call_command(CollectStatic(), verbosity=0, interactive=False)
-        # Here, because it takes numerics, and only after an upgrade there is something to do.
+        # Imported here because it loads SciPy. There is something to do only after an upgrade.
         from teaching.services import fit_earlier_sessions
 
         fit_earlier_sessions()
@@ -65,9 +68,9 @@ class Command(BaseCommand):
 
 
 def first_password_link() -> tuple[str, str] | None:
-    """The first superuser's name and a link that sets the password once; None if a superuser can sign in already.
+    """The name of the first superuser and a one-time link to set the password, or None if a superuser has one.
 
-    There is no default password that anybody could forget to change.
+    There is no default password.
     """
     users = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     if any(user.has_usable_password() for user in users):

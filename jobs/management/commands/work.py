@@ -1,87 +1,79 @@
-"""The background worker: takes long work from the database, and takes over what a dead worker left."""
+"""The background worker: runs queued tasks, and recovers the jobs of dead workers."""
 
 import os
-import signal
 import socket
 import threading
 from argparse import ArgumentParser
 from contextlib import nullcontext
+from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections, connection
+from django_tasks_db.management.commands.db_worker import Worker
 
-from jobs.heartbeat import beat
-from jobs.presence import RowsMoving, be_a_worker
+from jobs.processes import STOP_WITH_STDIN, stop_when_stdin_closes
 from jobs.recovery import look_for_lost_work
-from jobs.supervision import PARENT_VARIABLE
+from jobs.worker import WorkersLockedOut, beat, running_worker
 
 RECOVERY_SECONDS = 10.0
-PARENT_SECONDS = 1.0
+# A worker that is told to stop finishes a short task, and hands back a long one after this time.
+FINISH_SECONDS = 10.0
+
+
+class StoppingWorker(Worker):
+    """Interrupts the current task by itself some time after the first signal; a second signal does so at once."""
+
+    def shutdown(self, signum: int, frame: FrameType | None) -> None:
+        if self.running:
+            timer = threading.Timer(FINISH_SECONDS, os.kill, [os.getpid(), signum])
+            timer.daemon = True
+            timer.start()
+        super().shutdown(signum, frame)
 
 
 class Command(BaseCommand):
     help = "Runs imports, rehearsals and webhook deliveries in the background, until it is stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--once", action="store_true", help="stop when there is nothing left to do"
-        )
-        parser.add_argument(
-            "--while-parent-lives",
-            action="store_true",
-            help="stop when the process that started this one does",
-        )
+        parser.add_argument("--once", action="store_true", help="stop when no task is queued")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_sqlite = connection.vendor == "sqlite"
         try:
-            with be_a_worker(settings.JEDI_DATA_DIR) if is_sqlite else nullcontext():
-                self.work(options)
-        except RowsMoving as refusal:
-            raise CommandError(str(refusal)) from refusal
+            with running_worker(settings.JEDI_DATA_DIR) if is_sqlite else nullcontext():
+                self.work(is_batch=options["once"])
+        except WorkersLockedOut as error:
+            raise CommandError(str(error)) from error
 
-    def work(self, options: dict[str, Any]) -> None:
-        if options["while_parent_lives"]:
-            parent = int(os.environ.get(PARENT_VARIABLE, os.getppid()))
-            threading.Thread(target=end_with, args=[parent], daemon=True).start()
+    def work(self, *, is_batch: bool) -> None:
+        if os.environ.get(STOP_WITH_STDIN):
+            stop_when_stdin_closes(os.getpid())
         beat()
         look_for_lost_work()
-        if not options["once"]:
-            threading.Thread(target=keep_looking_for_lost_work, daemon=True).start()
-        call_command(
-            "db_worker",
-            batch=options["once"],
+        if not is_batch:
+            threading.Thread(target=keep_recovering, daemon=True).start()
+        worker = StoppingWorker(
+            queue_names=["default"],
             interval=1,
+            batch=is_batch,
+            backend_name="default",
             startup_delay=False,
-            worker_id=name_of_worker(),
-            verbosity=0,
+            max_tasks=None,
+            # Shown in the queue, to find the process among those of several machines.
+            worker_id=f"{socket.gethostname()}-{os.getpid()}"[:64],
+            excluded_queue_names=[],
         )
+        worker.configure_signals()
+        worker.run()
 
 
-def name_of_worker() -> str:
-    """What an order says of who has taken it: with workers on many machines, one wants to find the process."""
-    return f"{socket.gethostname()}-{os.getpid()}"
-
-
-def keep_looking_for_lost_work() -> None:
-    """Beside the work, which may take hours."""
+def keep_recovering() -> None:
+    """In a thread, because a task may take hours."""
     never = threading.Event()
     while not never.wait(RECOVERY_SECONDS):
         beat()
         close_old_connections()
         look_for_lost_work()
         connection.close()
-
-
-def end_with(parent: int) -> None:
-    """Ends this process once its parent has gone."""
-    never = threading.Event()
-    while os.getppid() == parent:
-        never.wait(PARENT_SECONDS)
-    # The first signal ends an idle worker, the second interrupts the work, and the third ends whatever is left.
-    for seconds in (0.0, 1.0, 5.0):
-        never.wait(seconds)
-        os.kill(os.getpid(), signal.SIGTERM)
