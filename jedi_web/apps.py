@@ -1,5 +1,4 @@
 from django.apps import AppConfig
-from django.core import checks
 from django.db.backends.signals import connection_created
 
 
@@ -7,8 +6,8 @@ class JediWebConfig(AppConfig):
     name = "jedi_web"
 
     def ready(self) -> None:
-        from .checks import files_can_be_read_by_the_server_in_front
-        from .connections import keep_only_what_can_write
+        # Importing the module registers the system checks.
+        from . import checks  # noqa: F401
+        from .connections import close_read_only_sqlite
 
-        checks.register(files_can_be_read_by_the_server_in_front)
-        connection_created.connect(keep_only_what_can_write)
+        connection_created.connect(close_read_only_sqlite)

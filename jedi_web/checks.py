@@ -1,4 +1,4 @@
-"""What `manage.py` says before it begins, if something is set in a way that will fail later."""
+"""System checks: deployment settings that start, and fail or do nothing later."""
 
 import os
 from typing import Any
@@ -6,13 +6,47 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-# Reading files and entering folders, for the group and for others.
-READING = 0o055
+from . import environment
+
+# Permission of the group and of others to read files and to enter folders.
+READABLE = 0o055
 
 
-def files_can_be_read_by_the_server_in_front(**options: Any) -> list[checks.CheckMessage]:
-    """It mostly runs as another user than those who write images and static files."""
-    if not settings.JEDI_ACCEL_LOCATION or current_umask() & READING != READING:
+@checks.register
+def settings_have_an_effect(**options: Any) -> list[checks.CheckMessage]:
+    """Report JEDI_ variables that have no effect; those that would be missed stop the start (environment.py)."""
+    messages: list[checks.CheckMessage] = [
+        checks.Warning(
+            f"{name} was removed.", hint=environment.REMOVED_SETTINGS[name], id="jedi_web.W002"
+        )
+        for name in environment.removed_settings()
+    ]
+    messages += [
+        checks.Warning(f"{name} is not a setting.", hint="See .env.example.", id="jedi_web.W003")
+        for name in sorted(environment.unknown_settings())
+    ]
+    return messages
+
+
+@checks.register
+def proxies_are_counted(**options: Any) -> list[checks.CheckMessage]:
+    """gunicorn has no certificate: with HTTPS there is a proxy, whose address every request seems to come from."""
+    if settings.JEDI_PROXIES or not settings.JEDI_PUBLIC_URL.startswith("https://"):
+        return []
+    return [
+        checks.Warning(
+            "JEDI_PUBLIC_URL begins with https:// and JEDI_PROXIES is 0, so the limits of joining and signing in "
+            "count all clients as one.",
+            hint="Set JEDI_PROXIES to the number of reverse proxies, usually 1.",
+            id="jedi_web.W004",
+        )
+    ]
+
+
+@checks.register
+def proxy_can_read_files(**options: Any) -> list[checks.CheckMessage]:
+    """The reverse proxy usually runs as another user than the one who writes images and static files."""
+    if not settings.JEDI_ACCEL_LOCATION or current_umask() & READABLE != READABLE:
         return []
     return [
         checks.Warning(
@@ -25,7 +59,7 @@ def files_can_be_read_by_the_server_in_front(**options: Any) -> list[checks.Chec
 
 
 def current_umask() -> int:
-    """It can only be read by setting it."""
+    """The umask can only be read by setting it."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask

@@ -1,5 +1,4 @@
-"""Connections to the database: one that can only read is not kept longer than a request, and who cannot connect learns
-why."""
+"""Waiting for Postgres, and closing SQLite connections that can only read."""
 
 import os
 import time
@@ -7,8 +6,8 @@ from typing import Any
 
 from django.db import connection as default
 
-# A database that was started together with us takes some seconds until it answers.
-PATIENCE_SECONDS = 10
+# A database that was started at the same time takes some seconds until it accepts connections.
+MAX_WAIT_SECONDS = 10
 PAUSE_SECONDS = 0.5
 
 
@@ -24,21 +23,21 @@ class DatabaseUnreachable(Exception):
 
 
 def wait_for_postgres() -> None:
-    """Returns when it answers, or raises why it does not. The pool would only tell that its time was over."""
+    """Wait until Postgres accepts connections, or raise the reason; the connection pool would only report a timeout."""
     if default.vendor != "postgresql":
         return
-    over_at = time.monotonic() + PATIENCE_SECONDS
-    while reason := _refusal():
-        if time.monotonic() >= over_at:
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while reason := connection_error():
+        if time.monotonic() >= deadline:
             raise DatabaseUnreachable(default.get_connection_params(), reason)
         time.sleep(PAUSE_SECONDS)
 
 
-def _refusal() -> str:
-    """The first line of why nobody can connect; empty if one can."""
+def connection_error() -> str:
+    """The first line of the error of a new connection; empty if it succeeds."""
     import psycopg
 
-    parameters = {"connect_timeout": PATIENCE_SECONDS, **default.get_connection_params()}
+    parameters = {"connect_timeout": MAX_WAIT_SECONDS, **default.get_connection_params()}
     try:
         psycopg.connect(**parameters).close()
     except psycopg.Error as error:
@@ -46,9 +45,9 @@ def _refusal() -> str:
     return ""
 
 
-def keep_only_what_can_write(connection: Any, **options: Any) -> None:
-    """SQLite opens a file that cannot be written for reading alone, and never tries again. The next request, or the
-    next look into the queue, opens it anew, so that nothing has to be restarted when the file can be written."""
+def close_read_only_sqlite(connection: Any, **options: Any) -> None:
+    """SQLite opens a file that is not writable as read-only and stays so. Close such a connection after the request, so
+    that the next one can write as soon as the file is writable."""
     if connection.vendor != "sqlite" or connection.is_in_memory_db():
         return
     if not os.access(connection.settings_dict["NAME"], os.W_OK):

@@ -1,104 +1,164 @@
-"""Deployment settings come from the environment; a wrong one stops the start and names the remedy."""
+"""Read the deployment settings from the environment. An invalid value stops the start with one sentence."""
 
 import math
 import os
 import re
 import secrets
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
+
+SETTINGS = {
+    "JEDI_ACCEL_LOCATION", "JEDI_API_RATE", "JEDI_BIND", "JEDI_CACHE_URL", "JEDI_DATA_DIR", "JEDI_DB_PASSWORD_FILE",
+    "JEDI_DB_POOL", "JEDI_DEBUG", "JEDI_FRAME_ANCESTORS", "JEDI_HSTS_SECONDS", "JEDI_INTERNAL_URL", "JEDI_JOIN_RATE",
+    "JEDI_LOG_JSON", "JEDI_PORT", "JEDI_PROXIES", "JEDI_PUBLIC_URL", "JEDI_SECRET_KEY", "JEDI_SECRET_KEY_FALLBACKS",
+    "JEDI_SLOW_MS", "JEDI_WEBHOOK_PRIVATE",
+}  # fmt: skip
+# Settings of earlier releases, with what replaces them.
+REMOVED_SETTINGS = {
+    "JEDI_ALLOWED_HOSTS": "The host names are those of JEDI_PUBLIC_URL.",
+    "JEDI_CSRF_TRUSTED_ORIGINS": "The trusted origins are those of JEDI_PUBLIC_URL.",
+    "JEDI_EMBEDDED_WORKER": "manage.py run starts the background worker.",
+    "JEDI_HTTPS": (
+        "A JEDI_PUBLIC_URL with https:// turns on secure cookies, the reverse proxy redirects to HTTPS, and "
+        "JEDI_HSTS_SECONDS turns on HSTS."
+    ),
+    "JEDI_METRICS_TOKEN": "There are no Prometheus metrics any more.",
+}
 
 SQLITE_OPTIONS = {
     # Without IMMEDIATE about half of concurrent writes fail with "database is locked".
     "transaction_mode": "IMMEDIATE",
     # Short, so that /healthz gets a thread soon even if every thread waits for the lock. Pages repeat their request.
     "timeout": 5,
-    # synchronous=FULL syncs the write-ahead log at every commit: an acknowledged answer survives a loss of power.
+    # synchronous=FULL syncs the write-ahead log at every commit: an acknowledged answer survives a power failure.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;",
 }
 POSTGRES_OPTIONS = {
-    # Statements and their values go to Postgres apart, so that it plans a statement once and not for every answer.
+    # Prepared statements: Postgres plans a statement once per connection.
     "server_side_binding": True,
-    # How often a connection has to see a statement before it keeps the plan.
     "prepare_threshold": 5,
 }
 DATABASE_REMEDY = (
-    "DATABASE_URL must look like postgres://user:password@host:5432/name. Unset it to use SQLite."
+    "DATABASE_URL must look like postgres://user:password@host:5432/name, with special characters %-encoded. "
+    "Unset it to use SQLite."
+)
+CACHE_REMEDY = (
+    "JEDI_CACHE_URL must look like redis://host:6379/0, with the number of a database at its end and only options that "
+    "redis-py knows. Unset it if there is only one web server."
 )
 
-CACHE_REMEDY = (
-    "JEDI_CACHE_URL must look like redis://host:6379/0, with the number of a database at its end and only such options "
-    "as redis-py knows. Unset it if there is one web server only."
-)
-# What rest_framework can read: it would take a month for a minute, and stumble over anything else at the first request.
-RATE = re.compile(r"[0-9]+/(s|m|h|d|(sec|second|min|minute|hour|day)s?)")
+
+def invalid(name: str, value: object, remedy: str) -> ImproperlyConfigured:
+    return ImproperlyConfigured(f"{name} is {value!r}. Set it to {remedy}.")
 
 
 def text(name: str, default: str = "") -> str:
     return os.environ.get(name, "").strip() or default
 
 
+def items(name: str) -> list[str]:
+    """The parts of a comma-separated value."""
+    return [item.strip() for item in text(name).split(",") if item.strip()]
+
+
 def flag(name: str) -> bool:
-    value = text(name).lower()
-    if value in {"", "0", "1", "true", "false", "yes", "no"}:
+    value = text(name, "0").lower()
+    if value in {"0", "1", "true", "false", "yes", "no"}:
         return value in {"1", "true", "yes"}
-    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to 1 or 0.")
+    raise invalid(name, value, "1 or 0")
 
 
-def number(name: str, default: int, *, least: int = 0, most: float = math.inf) -> int:
+def number(name: str, default: int, *, minimum: int = 0, maximum: float = math.inf) -> int:
     value = text(name, str(default))
-    if value.isdecimal() and least <= int(value) <= most:
+    if value.isdecimal() and minimum <= int(value) <= maximum:
         return int(value)
-    allowed = f", {least} or more" if most == math.inf else f" from {least} to {most}"
-    raise ImproperlyConfigured(f"{name} is {value!r}. Set it to a whole number{allowed}.")
+    range_ = f", {minimum} or more" if maximum == math.inf else f" from {minimum} to {maximum}"
+    raise invalid(name, value, f"a whole number{range_}")
 
 
 def port() -> int:
-    return number("PORT", 8000, least=1, most=65_535)
+    return number("PORT", 8000, minimum=1, maximum=65_535)
 
 
 def web_processes() -> int:
-    return number("WEB_CONCURRENCY", 2, least=1)
+    return number("WEB_CONCURRENCY", 2, minimum=1)
 
 
 def web_threads() -> int:
-    return number("WEB_THREADS", 4, least=1)
+    return number("WEB_THREADS", 4, minimum=1)
 
 
 def rate(name: str, default: str) -> str:
+    """A rate limit of rest_framework, which accepts any word that begins like a unit: a month would be a minute."""
     value = text(name, default)
-    if RATE.fullmatch(value):
+    if re.fullmatch(r"[0-9]+/(s|m|h|d|(sec|second|min|minute|hour|day)s?)", value):
         return value
-    raise ImproperlyConfigured(
-        f"{name} is {value!r}. Set it to a number of requests per s, min, hour or day, like {default}."
-    )
+    raise invalid(name, value, f"a number of requests per s, min, hour or day, like {default}")
+
+
+def location(name: str) -> str:
+    """A location of nginx, or an empty string."""
+    value = text(name)
+    if not value or re.fullmatch("/.+/", value):
+        return value
+    raise invalid(name, value, "a path like /files/, or unset it")
+
+
+def web_addresses(name: str, default: str) -> list[str]:
+    """Comma-separated addresses without a slash at the end, because paths are appended to them."""
+    addresses = [value.rstrip("/") for value in items(name)] or [default]
+    for value in addresses:
+        try:
+            parts = urlsplit(value)
+            is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        except ValueError:
+            is_address = False
+        if not is_address or parts.query or parts.fragment:
+            raise invalid(name, value, "a complete address, like https://study.example.org")
+    if len({urlsplit(value).scheme for value in addresses}) > 1:
+        raise invalid(
+            name, text(name), "addresses that all begin with https://, or all with http://"
+        )
+    return addresses
 
 
 def web_address(name: str, default: str) -> str:
-    """Where a site is found, without the slash at its end: paths are appended to it."""
-    value = text(name, default).rstrip("/")
-    remedy = f"{name} is {value!r}. Set it to a whole address, like https://study.example.org."
-    parts = _split(value, remedy)
-    is_whole = parts.scheme in {"http", "https"} and parts.hostname
-    if not is_whole or parts.query or parts.fragment:
-        raise ImproperlyConfigured(remedy)
-    return value
+    addresses = web_addresses(name, default)
+    if len(addresses) > 1:
+        raise invalid(name, text(name), "one address")
+    return addresses[0]
 
 
-def words(name: str) -> list[str]:
-    return [word.strip() for word in text(name).split(",") if word.strip()]
+def host_of(address: str) -> str:
+    """The host as ALLOWED_HOSTS has it: IPv6 addresses are in brackets."""
+    host = urlsplit(address).hostname or ""
+    return f"[{host}]" if ":" in host else host
 
 
 def secret_key(data_dir: Path) -> str:
-    """The key from JEDI_SECRET_KEY, else from a file that is made on first use, readable by its owner only."""
+    """JEDI_SECRET_KEY, or else the content of a file that is generated on first use, readable only by its owner."""
     if key := text("JEDI_SECRET_KEY"):
         return key
     path = data_dir / "secret_key"
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
-        _write_new_secret(path)
+        if not path.exists():
+            # Write a draft and link it into place, so that no process ever reads half a key.
+            draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+            with os.fdopen(
+                os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+            ) as file:
+                file.write(secrets.token_urlsafe(64))
+            try:
+                path.hardlink_to(draft)
+            except FileExistsError:
+                pass
+            finally:
+                draft.unlink()
         return path.read_text().strip()
     except OSError as error:
         raise ImproperlyConfigured(
@@ -107,40 +167,46 @@ def secret_key(data_dir: Path) -> str:
         ) from error
 
 
-def _write_new_secret(path: Path) -> None:
-    """Writes the key beside its place and links it there, so that no process ever reads half a key."""
-    if path.exists():
-        return
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(secrets.token_urlsafe(64))
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
-
-
 def database(data_dir: Path) -> dict[str, Any]:
-    """SQLite in the data folder, or Postgres when DATABASE_URL names one."""
+    """SQLite in the data folder, or Postgres if DATABASE_URL is set."""
     url = text("DATABASE_URL")
     if not url:
         return sqlite(sqlite_file(data_dir))
-    parts = _split(url, DATABASE_REMEDY)
-    if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
+    # Every command reads this module; only those with Postgres need its driver.
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    address = url.partition("?")[0]
+    if not address.startswith(("postgres://", "postgresql://")):
         raise ImproperlyConfigured(DATABASE_REMEDY)
-    pool = {"min_size": 1, "max_size": _pool_size(), "timeout": 10}
+    try:
+        conninfo_to_dict(address)
+    except ProgrammingError as error:
+        # libpq's own message contains the password.
+        raise ImproperlyConfigured(DATABASE_REMEDY) from error
+    try:
+        options = conninfo_to_dict(url)
+    except ProgrammingError as error:
+        raise ImproperlyConfigured(
+            f"DATABASE_URL cannot be used: {str(error).strip()}. Correct what follows the question mark; "
+            "?sslmode=require, for example, is valid."
+        ) from error
+    name, host, ports = (str(options.pop(key, "")) for key in ("dbname", "host", "port"))
+    has_valid_ports = all(
+        port.isdecimal() and 0 < int(port) < 65_536 for port in ports.split(",") if ports
+    )
+    if not name or "@" in host or not has_valid_ports:
+        raise ImproperlyConfigured(DATABASE_REMEDY)
+    pool = {"min_size": 1, "max_size": connection_pool_size(), "timeout": 10}
     return {
         "ENGINE": "django.db.backends.postgresql",
-        "NAME": unquote(parts.path.strip("/")),
-        "USER": unquote(parts.username or ""),
-        "PASSWORD": unquote(parts.password or "") or _database_password(),
-        "HOST": _host(parts),
-        "PORT": str(parts.port or ""),
-        "OPTIONS": {**_driver_options(parts.query), **POSTGRES_OPTIONS, "pool": pool},
-        "CONN_MAX_AGE": 0,
-        "CONN_HEALTH_CHECKS": True,
+        "NAME": name,
+        "USER": options.pop("user", ""),
+        "PASSWORD": options.pop("password", "") or database_password(),
+        "HOST": host,
+        "PORT": ports,
+        # Parameters of the address, sslmode for example, are passed on to the driver.
+        "OPTIONS": {**options, **POSTGRES_OPTIONS, "pool": pool},
     }
 
 
@@ -157,54 +223,8 @@ def sqlite(file: Path) -> dict[str, Any]:
     }
 
 
-def cache() -> dict[str, Any]:
-    """The memory of each process, or what all web servers share when JEDI_CACHE_URL names it."""
-    url = text("JEDI_CACHE_URL")
-    if not url:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    parts = _split(url, CACHE_REMEDY)
-    is_whole = parts.scheme in {"redis", "rediss"} and parts.hostname
-    # redis-py would take another database than a name that it cannot read.
-    if not is_whole or not re.fullmatch("(/[0-9]*)?", parts.path) or not _is_known_to_redis(url):
-        raise ImproperlyConfigured(CACHE_REMEDY)
-    return {"BACKEND": "jedi_web.caches.SharedCache", "LOCATION": url, "KEY_PREFIX": "jedi_web"}
-
-
-def _is_known_to_redis(url: str) -> bool:
-    """Whether redis-py takes every option. It would look at them when the first worker joins; here nothing connects."""
-    from redis import ConnectionPool, RedisError
-
-    try:
-        ConnectionPool.from_url(url).make_connection()
-    except (TypeError, ValueError, RedisError):
-        return False
-    return True
-
-
-def location(name: str) -> str:
-    """A path of the web server in front of this one, for example /files/; empty if there is none."""
-    path = text(name)
-    if path and not (path.startswith("/") and path.endswith("/") and path != "/"):
-        raise ImproperlyConfigured(
-            f"{name} is {path!r}. Set it to a path like /files/, or unset it."
-        )
-    return path
-
-
-def _split(url: str, remedy: str) -> SplitResult:
-    """The parts of an address; a bracket without its end and a port that is none are refused."""
-    try:
-        parts = urlsplit(url)
-        has_port_0 = parts.port == 0
-    except ValueError as error:
-        raise ImproperlyConfigured(remedy) from error
-    if has_port_0:
-        raise ImproperlyConfigured(remedy)
-    return parts
-
-
-def _pool_size() -> int:
-    """Each thread may need a connection, and so does the one that answers workers."""
+def connection_pool_size() -> int:
+    """Each thread may need a connection, and the main thread of a process too."""
     threads = web_threads()
     size = number("JEDI_DB_POOL", max(8, threads + 1))
     if size > threads:
@@ -215,30 +235,7 @@ def _pool_size() -> int:
     )
 
 
-def _driver_options(query: str) -> dict[str, str]:
-    """Parameters of the address, sslmode for example, go to the driver as they are, if it knows them."""
-    from psycopg import ProgrammingError
-    from psycopg.conninfo import make_conninfo
-
-    options = dict(parse_qsl(query, keep_blank_values=True))
-    try:
-        make_conninfo(**options)
-    except ProgrammingError as error:
-        raise ImproperlyConfigured(
-            f"DATABASE_URL cannot be used: {str(error).strip()}. Remove what is wrong after the question mark; "
-            "?sslmode=require, for example, is right."
-        ) from error
-    return options
-
-
-def _host(parts: SplitResult) -> str:
-    """The host as it was written: the folder of a socket may have capital letters."""
-    written = parts.netloc.rpartition("@")[2]
-    is_socket = written.lower().startswith("%2f")
-    return unquote(written.partition(":")[0] if is_socket else parts.hostname or "")
-
-
-def _database_password() -> str:
+def database_password() -> str:
     """The password from a file, for deployments that keep it out of the environment."""
     name = text("JEDI_DB_PASSWORD_FILE")
     try:
@@ -248,3 +245,64 @@ def _database_password() -> str:
             f"JEDI_DB_PASSWORD_FILE names {name}, which cannot be read ({error.strerror}). "
             "Correct the path, or put the password into DATABASE_URL."
         ) from error
+
+
+def cache() -> dict[str, Any]:
+    """The memory of each process, or the Valkey or Redis of JEDI_CACHE_URL, which all web servers share."""
+    url = text("JEDI_CACHE_URL")
+    if not url:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    from redis import ConnectionPool, RedisError
+    from redis.backoff import NoBackoff
+    from redis.exceptions import ConnectionError as ConnectionLost
+    from redis.retry import Retry
+
+    # redis-py would ignore the name of a database that is not a number. Nothing connects here.
+    is_redis = re.fullmatch(r"rediss?://[^/?]+(/[0-9]*)?(\?.*)?", url)
+    try:
+        if not is_redis or urlsplit(url).port == 0:
+            raise ImproperlyConfigured(CACHE_REMEDY)
+        ConnectionPool.from_url(url).make_connection()
+    except (TypeError, ValueError, RedisError) as error:
+        raise ImproperlyConfigured(CACHE_REMEDY) from error
+    return {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": url,
+        "KEY_PREFIX": "jedi_web",
+        "OPTIONS": {
+            # A participant who joins waits this long if the cache does not respond.
+            "socket_connect_timeout": 0.1,
+            "socket_timeout": 0.1,
+            # Reconnect once and at once: the connection may be older than the server.
+            "retry": Retry(NoBackoff(), 1, (ConnectionLost,)),
+        },
+    }
+
+
+def refuse_lost_settings(public_addresses: list[str]) -> None:
+    """Stop if a JEDI_ variable was misspelt, or was removed and JEDI_PUBLIC_URL does not say the same."""
+    for name in sorted(unknown_settings()):
+        if similar := get_close_matches(name, SETTINGS, 1, cutoff=0.8):
+            raise ImproperlyConfigured(f"{name} is not a setting. Did you mean {similar[0]}?")
+    if flag("JEDI_HTTPS") and not public_addresses[0].startswith("https://"):
+        raise ImproperlyConfigured(
+            "JEDI_HTTPS was removed. Unset it and let JEDI_PUBLIC_URL begin with https:// instead."
+        )
+    public_hosts = {urlsplit(address).hostname for address in public_addresses}
+    for name in ("JEDI_ALLOWED_HOSTS", "JEDI_CSRF_TRUSTED_ORIGINS"):
+        for value in items(name):
+            host = urlsplit(value if "//" in value else f"//{value}").hostname
+            if host not in public_hosts | {"127.0.0.1", "localhost", "::1"}:
+                raise ImproperlyConfigured(
+                    f"{name} was removed. Unset it and add the address of {value} to JEDI_PUBLIC_URL, after a comma."
+                )
+
+
+def unknown_settings() -> set[str]:
+    """JEDI_ variables that are neither settings nor replaced by one."""
+    names = {name for name in os.environ if name.startswith("JEDI_")}
+    return names - SETTINGS - REMOVED_SETTINGS.keys()
+
+
+def removed_settings() -> list[str]:
+    return [name for name in REMOVED_SETTINGS if text(name, "0") != "0"]

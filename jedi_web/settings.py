@@ -1,31 +1,47 @@
-"""Deployment only: what a study does is in the fields of a Study. `.env.example` explains each variable."""
+"""Deployment settings. What a study does is in the fields of a Study. `.env.example` explains each variable."""
 
 from datetime import timedelta
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from csp.constants import NONE, SELF
 
-from . import environment
+from . import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-JEDI_DATA_DIR = Path(environment.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).resolve()
-# How many proxies of our own stand before the server.
-JEDI_PROXIES = environment.number("JEDI_PROXIES", 0)
-JEDI_PUBLIC_URL = environment.web_address("JEDI_PUBLIC_URL", "http://127.0.0.1:8000")
+JEDI_DATA_DIR = Path(env.text("JEDI_DATA_DIR", str(BASE_DIR / "var"))).resolve()
+# gunicorn reads this variable before our configuration; commands that run first report an invalid value.
+env.web_processes()
+# The number of reverse proxies in front of the server.
+JEDI_PROXIES = env.number("JEDI_PROXIES", 0)
 
+LOOPBACK = f"http://127.0.0.1:{env.port()}"
+PUBLIC_ADDRESSES = env.web_addresses("JEDI_PUBLIC_URL", LOOPBACK)
+env.refuse_lost_settings(PUBLIC_ADDRESSES)
+# Links begin with the first address; the others are accepted too.
+JEDI_PUBLIC_URL = PUBLIC_ADDRESSES[0]
 # Where the background worker reaches the web server, for bots that rehearse a study.
-JEDI_INTERNAL_URL = environment.web_address(
-    "JEDI_INTERNAL_URL", f"http://127.0.0.1:{environment.port()}"
-)
+JEDI_INTERNAL_URL = env.web_address("JEDI_INTERNAL_URL", LOOPBACK)
+# Loopback is for health checks.
+ALLOWED_HOSTS = [
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    *map(env.host_of, [*PUBLIC_ADDRESSES, JEDI_INTERNAL_URL]),
+]
+CSRF_TRUSTED_ORIGINS = [f"{url.scheme}://{url.netloc}" for url in map(urlsplit, PUBLIC_ADDRESSES)]
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = JEDI_PUBLIC_URL.startswith("https://")
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+if JEDI_PROXIES:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+# Opt-in, because browsers remember it for so long. The reverse proxy redirects to HTTPS.
+SECURE_HSTS_SECONDS = env.number("JEDI_HSTS_SECONDS", 0)
+SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W008", "security.W021"]
 
-# gunicorn reads this one itself, before any code of ours: `manage.py prepare`, which comes first, tells what is wrong.
-environment.web_processes()
-
-# Where the server in front finds the folder of the data sets, if it is to send the images.
-JEDI_ACCEL_LOCATION = environment.location("JEDI_ACCEL_LOCATION")
-
-# Whether a study's webhook may lead into the server's own network, and use plain http.
-JEDI_WEBHOOK_PRIVATE = environment.flag("JEDI_WEBHOOK_PRIVATE")
+# The nginx location of the data sets, if nginx sends the images.
+JEDI_ACCEL_LOCATION = env.location("JEDI_ACCEL_LOCATION")
+# Whether webhooks may lead into the server's own network, and use plain http.
+JEDI_WEBHOOK_PRIVATE = env.flag("JEDI_WEBHOOK_PRIVATE")
 
 # The stages of a session, in order. The apps do not import each other: they meet here.
 JEDI_STAGES = [
@@ -35,12 +51,9 @@ JEDI_STAGES = [
     "evaluation.stage.EvaluationStage",
 ]
 
-DEBUG = environment.flag("JEDI_DEBUG")
-SECRET_KEY = environment.secret_key(JEDI_DATA_DIR)
-SECRET_KEY_FALLBACKS = environment.words("JEDI_SECRET_KEY_FALLBACKS")
-# Loopback is always allowed: health checks come from there.
-ALLOWED_HOSTS = [*environment.words("JEDI_ALLOWED_HOSTS"), "127.0.0.1", "localhost", "[::1]"]
-CSRF_TRUSTED_ORIGINS = environment.words("JEDI_CSRF_TRUSTED_ORIGINS")
+DEBUG = env.flag("JEDI_DEBUG")
+SECRET_KEY = env.secret_key(JEDI_DATA_DIR)
+SECRET_KEY_FALLBACKS = env.items("JEDI_SECRET_KEY_FALLBACKS")
 
 INSTALLED_APPS = [
     "jedi_web.admin_site.ResearchAdminConfig",
@@ -100,9 +113,9 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": environment.database(JEDI_DATA_DIR)}
-CACHES = {"default": environment.cache()}
-JEDI_SHARES_CACHE = bool(environment.text("JEDI_CACHE_URL"))
+DATABASES = {"default": env.database(JEDI_DATA_DIR)}
+CACHES = {"default": env.cache()}
+JEDI_SHARES_CACHE = bool(env.text("JEDI_CACHE_URL"))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Long work runs in `manage.py work`, which takes it from the database.
@@ -160,8 +173,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_THROTTLE_RATES": {
-        "join": environment.rate("JEDI_JOIN_RATE", "240/min"),
-        "researchers": environment.rate("JEDI_API_RATE", "300/min"),
+        "join": env.rate("JEDI_JOIN_RATE", "240/min"),
+        "researchers": env.rate("JEDI_API_RATE", "300/min"),
     },
     "NUM_PROXIES": JEDI_PROXIES,
     "EXCEPTION_HANDLER": "studies.api.errors.error_reply",
@@ -191,24 +204,10 @@ CONTENT_SECURITY_POLICY = {
 }
 X_FRAME_OPTIONS = "DENY"
 # Sites that may show the worker's pages inside their own; nobody may frame the admin.
-JEDI_FRAME_ANCESTORS = environment.words("JEDI_FRAME_ANCESTORS")
-SESSION_COOKIE_HTTPONLY = True
-CSRF_COOKIE_HTTPONLY = True
-
-if environment.flag("JEDI_HTTPS"):
-    SECURE_SSL_REDIRECT = True
-    # The health check of the container asks over plain HTTP on loopback.
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]
-    SECURE_HSTS_SECONDS = environment.number("JEDI_HSTS_SECONDS", 31_536_000)
-    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
-    SECURE_HSTS_PRELOAD = True
-    SESSION_COOKIE_SECURE = True
-    CSRF_COOKIE_SECURE = True
-    if JEDI_PROXIES:
-        SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+JEDI_FRAME_ANCESTORS = env.items("JEDI_FRAME_ANCESTORS")
 
 # Requests slower than this are logged.
-JEDI_SLOW_MS = environment.number("JEDI_SLOW_MS", 500)
+JEDI_SLOW_MS = env.number("JEDI_SLOW_MS", 500)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -223,12 +222,18 @@ LOGGING = {
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "json" if environment.flag("JEDI_LOG_JSON") else "line",
+            "formatter": "json" if env.flag("JEDI_LOG_JSON") else "line",
         }
     },
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
         "axes": {"level": "WARNING"},
+        # The result of a task is on the page of its job.
+        "django_tasks": {"level": "CRITICAL"},
+        "django_tasks_db": {"level": "CRITICAL"},
+        # gunicorn has this dictionary too. Its access log would contain session links.
+        "gunicorn.access": {"level": "CRITICAL"},
+        "gunicorn.error": {"propagate": True},
         # Refusals of the everyday kind stay out of the log.
         "django.request": {"level": "ERROR"},
     },

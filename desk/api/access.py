@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any, NoReturn
 
 from django.contrib.auth.models import User
@@ -15,6 +14,7 @@ from rest_framework.throttling import UserRateThrottle
 
 from desk.base.pages import may_edit, visible_study
 from desk.models import AccessToken
+from studies.api.throttling import CacheTolerantThrottle
 from studies.api.views import JsonView
 from studies.models import Study
 
@@ -50,10 +50,8 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer", "description": HOW}
 
 
-class ResearcherThrottle(UserRateThrottle):
+class ResearcherThrottle(CacheTolerantThrottle, UserRateThrottle):
     scope = "researchers"
-    # Not by a clock that can be set back.
-    timer = time.monotonic
 
 
 class ResearcherView(JsonView):

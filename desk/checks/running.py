@@ -5,8 +5,6 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from django.conf import settings as server
-
 from studies.summary import counted
 from studies.version_groups import versions_in_words
 from teaching.estimates import estimate_question, estimate_sentence
@@ -44,11 +42,6 @@ def address(facts: StudyFacts) -> Finding:
         return question(
             "The workers’ link begins with http://: browsers call it insecure, answers travel unprotected, and "
             "Mechanical Turk refuses it. Put the server behind HTTPS.",
-            links,
-        )
-    if not server.SESSION_COOKIE_SECURE:
-        return question(
-            "The workers’ link begins with https://, but the server does not insist on it: set JEDI_HTTPS.",
             links,
         )
     return fine(f"The workers’ link is {facts.study.public_url}")

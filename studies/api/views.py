@@ -1,10 +1,8 @@
 """The session API for the worker's page, bots and other front ends."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiResponse, extend_schema
@@ -25,6 +23,7 @@ from studies.stages import Milliseconds
 
 from . import examples
 from .errors import BodyTooLarge, error_body
+from .throttling import CacheTolerantThrottle
 
 MAX_POSITION = 1_000_000
 MAX_BODY_BYTES = 16 * 1024
@@ -217,12 +216,8 @@ def _error_response(status: int, code: str, message: str) -> OpenApiResponse:
     return OpenApiResponse(ErrorReply, examples=[example])
 
 
-class JoinThrottle(ScopedRateThrottle):
-    @staticmethod
-    def timer() -> float:
-        """On one machine the time since its start: after the clock was set back, requests of the future would count for
-        hours. Machines that share their counts have only the clock in common."""
-        return time.time() if settings.JEDI_SHARES_CACHE else time.monotonic()
+class JoinThrottle(CacheTolerantThrottle, ScopedRateThrottle):
+    pass
 
 
 class Join(JsonView):

@@ -1,6 +1,6 @@
 """Deployment settings: from the environment, checked at the start, with the remedy in the message."""
 
-import os
+import json
 import re
 import stat
 import subprocess
@@ -15,34 +15,96 @@ from jedi_web import environment
 from tests.site import at_once, clean_environment, free_port
 
 ROOT = Path(__file__).resolve().parents[2]
-PRODUCTION = {
-    "JEDI_HTTPS": "1",
-    "JEDI_PROXIES": "1",
-    "JEDI_PUBLIC_URL": "https://study.example.org",
-    "JEDI_ALLOWED_HOSTS": "study.example.org",
-    "JEDI_CSRF_TRUSTED_ORIGINS": "https://study.example.org",
-}
+PRODUCTION = {"JEDI_PUBLIC_URL": "https://study.example.org", "JEDI_PROXIES": "1"}
 
 
-def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    clean = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("JEDI_") and name not in {"DATABASE_URL", "DJANGO_SETTINGS_MODULE"}
-    }
+def python(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "manage.py", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
-        env=clean | {"JEDI_DATA_DIR": str(folder)} | variables,
+        env=clean_environment(folder) | variables,
         capture_output=True,
         text=True,
     )
 
 
-def test_the_deployment_check_is_clean_with_production_settings(tmp_path):
-    checked = manage(tmp_path, "check", "--deploy", "--fail-level", "WARNING", **PRODUCTION)
-    assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "no issues" in checked.stdout
+def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return python(folder, "manage.py", *arguments, **variables)
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        (PRODUCTION, []),
+        (PRODUCTION | {"JEDI_HSTS_SECONDS": "3600"}, []),
+        # Cookies that are sent over plain HTTP.
+        ({}, ["security.W012", "security.W016"]),
+        (PRODUCTION | {"JEDI_DEBUG": "1"}, ["security.W018"]),
+        (PRODUCTION | {"JEDI_PROXIES": "0"}, ["jedi_web.W004"]),
+        # The three that were needed with HTTPS before.
+        (
+            PRODUCTION
+            | {
+                "JEDI_HTTPS": "1",
+                "JEDI_ALLOWED_HOSTS": "study.example.org,127.0.0.1",
+                "JEDI_CSRF_TRUSTED_ORIGINS": "https://study.example.org",
+            },
+            ["jedi_web.W002"] * 3,
+        ),
+        (PRODUCTION | {"JEDI_HTTPS": "0", "JEDI_METRICS_TOKEN": ""}, []),
+        (PRODUCTION | {"JEDI_METRICS_TOKEN": "a"}, ["jedi_web.W002"]),
+        (PRODUCTION | {"JEDI_BACKUP_HOST": "nas"}, ["jedi_web.W003"]),
+    ],
+)
+def test_the_deployment_check_reports_what_is_insecure_or_without_effect(
+    tmp_path, variables, expected
+):
+    checked = manage(tmp_path, "check", "--deploy", **variables)
+    assert checked.returncode == 0, checked.stderr
+    assert sorted(re.findall(r"\((\w+\.W\d+)\)", checked.stderr)) == expected
+
+
+SETTINGS_OF_ADDRESSES = """
+import json
+from jedi_web import settings
+names = ("JEDI_PUBLIC_URL", "JEDI_INTERNAL_URL", "ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SESSION_COOKIE_SECURE",
+         "CSRF_COOKIE_SECURE", "SECURE_HSTS_SECONDS")
+print(json.dumps({name: getattr(settings, name) for name in names}))
+"""
+
+
+def settings_of(folder: Path, **variables: str) -> dict:
+    return json.loads(python(folder, "-c", SETTINGS_OF_ADDRESSES, **variables).stdout)
+
+
+def test_the_public_address_decides_hosts_origins_and_secure_cookies(tmp_path):
+    read = settings_of(
+        tmp_path,
+        JEDI_PUBLIC_URL="https://study.example.org/, https://[2001:db8::1]:8443/lab",
+        JEDI_INTERNAL_URL="http://proxy:8000",
+    )
+    assert read == {
+        "JEDI_PUBLIC_URL": "https://study.example.org",
+        "JEDI_INTERNAL_URL": "http://proxy:8000",
+        "ALLOWED_HOSTS": [
+            "127.0.0.1", "localhost", "[::1]", "study.example.org", "[2001:db8::1]", "proxy",
+        ],
+        "CSRF_TRUSTED_ORIGINS": ["https://study.example.org", "https://[2001:db8::1]:8443"],
+        "SESSION_COOKIE_SECURE": True,
+        "CSRF_COOKIE_SECURE": True,
+        "SECURE_HSTS_SECONDS": 0,
+    }  # fmt: skip
+
+
+def test_without_a_public_address_the_site_is_on_this_computer(tmp_path):
+    read = settings_of(tmp_path, PORT="9000")
+    assert read["JEDI_PUBLIC_URL"] == read["JEDI_INTERNAL_URL"] == "http://127.0.0.1:9000"
+    assert not read["SESSION_COOKIE_SECURE"]
+
+
+def test_a_request_for_another_host_is_refused(client):
+    assert client.get("/", headers={"host": "127.0.0.1"}).status_code == 200
+    assert client.get("/", headers={"host": "other.example.org"}).status_code == 400
 
 
 def test_the_models_and_the_migrations_agree(tmp_path):
@@ -53,32 +115,37 @@ def test_the_models_and_the_migrations_agree(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "remedy"),
     [
-        ("JEDI_HTTPS", "maybe", "JEDI_HTTPS is 'maybe'. Set it to 1 or 0."),
+        ("JEDI_DEBUG", "maybe", "JEDI_DEBUG is 'maybe'. Set it to 1 or 0."),
         ("JEDI_PROXIES", "-1", "Set it to a whole number, 0 or more."),
         ("DATABASE_URL", "mysql://user@host/name", "must look like postgres://user:password@host:5432/name"),
         ("DATABASE_URL", "postgres://user@host", "Unset it to use SQLite"),
         ("DATABASE_URL", "postgres://user@host:many/name", "must look like postgres://"),
         ("DATABASE_URL", "postgres://user:password@[::1/name", "must look like postgres://"),
-        ("DATABASE_URL", "postgres://user@host/name?nosuch=1", 'option "nosuch". Remove what is wrong'),
-        ("DATABASE_URL", "postgres://user@host/name?nosuch", 'invalid connection option "nosuch"'),
+        ("DATABASE_URL", "postgres://user@host:99999/name", "must look like postgres://"),
+        ("DATABASE_URL", "postgres://user:pass@word@host/name", "with special characters %-encoded"),
+        ("DATABASE_URL", "postgres://user@host/name?nosuch=1", 'URI query parameter: "nosuch". Correct what'),
+        ("DATABASE_URL", "postgres://user@host/name?nosuch", 'URI query parameter: "nosuch"'),
         ("JEDI_CACHE_URL", "memcached://host", "must look like redis://host:6379/0"),
         ("JEDI_CACHE_URL", "redis://[::1/0", "must look like redis://host:6379/0"),
         ("JEDI_CACHE_URL", "redis://host:many/0", "must look like redis://host:6379/0"),
         ("JEDI_CACHE_URL", "redis://host:99999/0", "must look like redis://host:6379/0"),
         ("JEDI_CACHE_URL", "redis://host:0/0", "must look like redis://host:6379/0"),
         ("JEDI_CACHE_URL", "redis://host:6379/name", "with the number of a database at its end"),
-        ("JEDI_CACHE_URL", "redis://host:6379/0?nosuch=1", "only such options as redis-py knows"),
-        ("JEDI_CACHE_URL", "redis://host:6379/0?socket_timeout=long", "only such options as redis-py knows"),
+        ("JEDI_CACHE_URL", "redis://host:6379/0?nosuch=1", "only options that redis-py knows"),
+        ("JEDI_CACHE_URL", "redis://host:6379/0?socket_timeout=long", "only options that redis-py knows"),
         ("JEDI_ACCEL_LOCATION", "files", "Set it to a path like /files/"),
         ("JEDI_JOIN_RATE", "abc", "JEDI_JOIN_RATE is 'abc'. Set it to a number of requests per s, min, hour or day"),
         ("JEDI_JOIN_RATE", "5/fortnight", "like 240/min."),
         ("JEDI_JOIN_RATE", "5/month", "like 240/min."),
         ("JEDI_JOIN_RATE", "-5/min", "like 240/min."),
-        ("JEDI_PUBLIC_URL", "study.example.org", "Set it to a whole address, like https://study.example.org."),
-        ("JEDI_PUBLIC_URL", "study.example.org:8000", "Set it to a whole address"),
-        ("JEDI_PUBLIC_URL", "ftp://study.example.org", "Set it to a whole address"),
-        ("JEDI_PUBLIC_URL", "https://[study.example.org", "Set it to a whole address"),
-        ("JEDI_PUBLIC_URL", "https://study.example.org/?a=b", "Set it to a whole address"),
+        ("JEDI_PUBLIC_URL", "study.example.org", "Set it to a complete address, like https://study.example.org."),
+        ("JEDI_PUBLIC_URL", "study.example.org:8000", "Set it to a complete address"),
+        ("JEDI_PUBLIC_URL", "ftp://study.example.org", "Set it to a complete address"),
+        ("JEDI_PUBLIC_URL", "https://[study.example.org", "Set it to a complete address"),
+        ("JEDI_PUBLIC_URL", "https://study.example.org/?a=b", "Set it to a complete address"),
+        ("JEDI_PUBLIC_URL", "https://a.example.org,study", "JEDI_PUBLIC_URL is 'study'. Set it to a complete address"),
+        ("JEDI_PUBLIC_URL", "https://a.example.org,http://b.example.org", "addresses that all begin with https://"),
+        ("JEDI_INTERNAL_URL", "http://a,http://b", "Set it to one address."),
         ("PORT", "99999", "PORT is '99999'. Set it to a whole number from 1 to 65535."),
         ("PORT", "0", "Set it to a whole number from 1 to 65535."),
         ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two'. Set it to a whole number, 1 or more."),
@@ -90,13 +157,16 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
 ):
     monkeypatch.setenv(name, value)
     read = {
-        "JEDI_HTTPS": lambda: environment.flag("JEDI_HTTPS"),
+        "JEDI_DEBUG": lambda: environment.flag("JEDI_DEBUG"),
         "JEDI_PROXIES": lambda: environment.number("JEDI_PROXIES", 0),
         "DATABASE_URL": lambda: environment.database(tmp_path),
         "JEDI_CACHE_URL": environment.cache,
         "JEDI_ACCEL_LOCATION": lambda: environment.location("JEDI_ACCEL_LOCATION"),
         "JEDI_JOIN_RATE": lambda: environment.rate("JEDI_JOIN_RATE", "240/min"),
-        "JEDI_PUBLIC_URL": lambda: environment.web_address("JEDI_PUBLIC_URL", "http://127.0.0.1"),
+        "JEDI_PUBLIC_URL": lambda: environment.web_addresses("JEDI_PUBLIC_URL", "http://127.0.0.1"),
+        "JEDI_INTERNAL_URL": lambda: environment.web_address(
+            "JEDI_INTERNAL_URL", "http://127.0.0.1"
+        ),
         "PORT": environment.port,
         "WEB_CONCURRENCY": environment.web_processes,
         "WEB_THREADS": environment.web_threads,
@@ -111,8 +181,14 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
         ("DATABASE_URL", "oracle://somewhere", f"{environment.DATABASE_REMEDY}\n"),
         ("JEDI_API_RATE", "many", "JEDI_API_RATE is 'many'. Set it to a number of requests per s, min, hour or day, "
          "like 300/min.\n"),
-        ("JEDI_INTERNAL_URL", "web:8000", "JEDI_INTERNAL_URL is 'web:8000'. Set it to a whole address, like "
+        ("JEDI_INTERNAL_URL", "web:8000", "JEDI_INTERNAL_URL is 'web:8000'. Set it to a complete address, like "
          "https://study.example.org.\n"),
+        ("JEDI_PUBLC_URL", "https://a.example.org", "JEDI_PUBLC_URL is not a setting. Did you mean JEDI_PUBLIC_URL?\n"),
+        ("JEDI_HTTPS", "1", "JEDI_HTTPS was removed. Unset it and let JEDI_PUBLIC_URL begin with https:// instead.\n"),
+        ("JEDI_ALLOWED_HOSTS", "study.example.org", "JEDI_ALLOWED_HOSTS was removed. Unset it and add the address of "
+         "study.example.org to JEDI_PUBLIC_URL, after a comma.\n"),
+        ("JEDI_CSRF_TRUSTED_ORIGINS", "https://a.example.org", "JEDI_CSRF_TRUSTED_ORIGINS was removed. Unset it and "
+         "add the address of https://a.example.org to JEDI_PUBLIC_URL, after a comma.\n"),
         # gunicorn would read it before it reads our configuration.
         ("WEB_CONCURRENCY", "two", "WEB_CONCURRENCY is 'two'. Set it to a whole number, 1 or more.\n"),
     ],
@@ -267,14 +343,15 @@ def test_a_key_that_cannot_be_written_names_the_remedy(tmp_path):
         environment.secret_key(tmp_path / "file")
 
 
-def test_every_variable_that_is_read_is_explained():
+def test_every_setting_is_explained_and_none_that_was_removed():
+    explained = set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    assert {name for name in explained if name.startswith("JEDI_")} == environment.SETTINGS
     read = set()
     for path in [*(ROOT / "jedi_web").glob("*.py"), ROOT / "docker-compose.yml"]:
-        read |= set(re.findall(r"\b(JEDI_[A-Z_]+|DATABASE_URL|WEB_[A-Z]+)\b", path.read_text()))
-    in_settings = {"JEDI_STAGES", "JEDI_SHARES_CACHE"}
-    explained = set(re.findall(r"^#(\w+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
-    assert read - in_settings <= explained
-    assert explained - read <= {"HOST", "PORT"}
+        read |= set(re.findall(r"\b(?:JEDI_[A-Z_]+|DATABASE_URL|WEB_[A-Z]+)\b", path.read_text()))
+    of_django = {"JEDI_STAGES", "JEDI_SHARES_CACHE"}
+    assert read - of_django - environment.REMOVED_SETTINGS.keys() <= explained
+    assert not environment.REMOVED_SETTINGS.keys() & explained
 
 
 def test_nothing_secret_is_committed():

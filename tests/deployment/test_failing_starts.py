@@ -2,10 +2,8 @@
 
 import json
 import re
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,9 +11,9 @@ import psycopg
 import pytest
 from django.db import ProgrammingError
 
-from jedi_web import connections, gunicorn_conf
+from jedi_web import connections
 from studies.outages import UNPREPARED, is_unprepared
-from tests.site import ROOT, Site, clean_environment, free_port
+from tests.site import ROOT, Site, clean_environment
 
 NOWHERE = "postgres://user:secret@127.0.0.1:1/name"
 # manage.py, which waits for no database that is just being started.
@@ -23,7 +21,7 @@ IMPATIENT = """
 import sys
 import manage
 from jedi_web import connections
-connections.PATIENCE_SECONDS = 0
+connections.MAX_WAIT_SECONDS = 0
 sys.argv[0] = "manage.py"
 manage.main()
 """
@@ -68,7 +66,7 @@ def test_a_wrong_value_of_an_option_is_the_reason_that_is_told(tmp_path):
 def test_a_postgres_that_is_just_being_started_is_waited_for(monkeypatch):
     answers = iter(["Connection refused", "the database system is starting up", ""])
     monkeypatch.setattr(connections, "default", SimpleNamespace(vendor="postgresql"))
-    monkeypatch.setattr(connections, "_refusal", lambda: next(answers))
+    monkeypatch.setattr(connections, "connection_error", lambda: next(answers))
     monkeypatch.setattr(connections, "PAUSE_SECONDS", 0)
     connections.wait_for_postgres()
     assert not list(answers)
@@ -94,31 +92,3 @@ def test_postgres_says_by_its_code_that_nobody_prepared_it(cause, lacks_tables):
     error = ProgrammingError()
     error.__cause__ = cause
     assert is_unprepared(error) == lacks_tables
-
-
-def look_at(*addresses):
-    """As gunicorn does before it listens on them."""
-    gunicorn_conf.refuse_taken_ports(SimpleNamespace(address=[*addresses]))
-
-
-def test_a_port_that_is_taken_stops_the_start_with_the_remedy(monkeypatch):
-    monkeypatch.setattr(gunicorn_conf, "PATIENCE_SECONDS", 0)
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        address = other.getsockname()
-        # A server that gunicorn starts in its own place gets the socket itself.
-        with monkeypatch.context() as successor:
-            successor.setenv("GUNICORN_FD", "5")
-            look_at(address)
-        sentence = f"PORT {address[1]} is taken by another program.*PORT=9000 make run"
-        with pytest.raises(SystemExit, match=sentence):
-            look_at(address)
-
-
-def test_a_port_of_a_server_that_is_about_to_end_is_waited_for(monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        monkeypatch.setattr(time, "sleep", lambda seconds: other.close())
-        look_at(other.getsockname())
-
-
-def test_of_other_addresses_nothing_is_said():
-    look_at(("127.0.0.1", free_port()), ("no such host", 80), "/run/a.socket", 5)

@@ -1,23 +1,25 @@
-"""What several web servers share: a cache that may be away, and images that the server in front sends."""
+"""What several web servers share: a cache that may be unreachable, and images that the reverse proxy sends."""
 
+import logging
 import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
 import pytest
-from django.core.cache import caches
 from django.core.checks import run_checks
 
-import jedi_web.caches
+from desk.api.access import ResearcherThrottle
 from jedi_web import checks, environment
-from jedi_web.caches import SharedCache
+from studies.api import throttling
+from studies.api.throttling import CacheTolerantThrottle
 from studies.api.views import JoinThrottle
 from studies.models import Dataset, Study
 from tests.builders import make_study
+from tests.desk.api.test_researchers_api import Program
+from tests.people import make_researcher
 from tests.processes import until
 from tests.site import free_port
 from tests.topology import running_cache
@@ -28,8 +30,8 @@ UseCache = Callable[[str], None]
 
 @pytest.fixture
 def use_cache(settings: Any, monkeypatch: Any) -> UseCache:
-    """Takes the shared cache at an address, of which nobody knows anything yet."""
-    monkeypatch.setattr(jedi_web.caches, "_away_until", {})
+    """Takes the shared cache at an address."""
+    monkeypatch.setattr(CacheTolerantThrottle, "logged_at", -throttling.LOG_SECONDS)
 
     def use(address: str) -> None:
         monkeypatch.setenv("JEDI_CACHE_URL", address)
@@ -66,55 +68,42 @@ def silent(use_cache: UseCache) -> Iterator[SilentServer]:
         yield server
 
 
-class Clock:
-    """Stands still until it is set on."""
-
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture(autouse=True)
-def clock(monkeypatch: Any) -> Clock:
-    """By which it is decided when a cache is asked again."""
-    standing = Clock()
-    monkeypatch.setattr(jedi_web.caches, "monotonic", standing)
-    return standing
-
-
 def what_is_said_of_the_cache(client: Any) -> str:
     return str(client.get("/readyz").json()["cache"])
 
 
 @pytest.mark.django_db
-def test_workers_join_while_the_shared_cache_is_away_and_its_keeper_learns_of_it(client, use_cache):
+def test_participants_take_part_without_a_cache_and_the_operator_learns_of_it(
+    client, use_cache, caplog
+):
     use_cache(f"redis://127.0.0.1:{free_port()}/0")
-    assert Worker(make_study()).joined.status_code == 201
-    assert "shared cache does not answer" in what_is_said_of_the_cache(client)
-
-
-@pytest.mark.django_db
-def test_a_cache_that_never_answers_is_waited_for_once_and_not_by_everybody(silent, clock):
     study = make_study()
-    assert [Worker(study).joined.status_code for _ in range(3)] == [201] * 3
-    assert silent.connections() == 1
-    with ThreadPoolExecutor(1) as other_thread:
-        other_thread.submit(lambda: caches["default"].get("anything")).result()
-    assert silent.connections() == 0
-    clock.now += jedi_web.caches.AWAY_SECONDS
-    assert Worker(study).joined.status_code == 201
-    assert silent.connections() == 1
+    for _ in range(2):
+        worker = Worker(study)
+        assert worker.joined.status_code == 201
+        assert worker.answer_current().status_code == 200
+    assert "shared cache does not answer (ConnectionError)" in what_is_said_of_the_cache(client)
+    [record] = [record for record in caplog.records if record.name == throttling.logger.name]
+    assert record.levelno == logging.WARNING
 
 
 @pytest.mark.django_db
-def test_the_keeper_s_question_reaches_a_cache_that_nobody_else_asks(client, silent):
-    Worker(make_study())
-    silent.connections()
-    assert "shared cache does not answer" in what_is_said_of_the_cache(client)
+def test_a_cache_that_never_answers_delays_only_who_joins(client, silent):
+    study = make_study()
+    started = time.monotonic()
+    worker = Worker(study)
+    assert worker.joined.status_code == 201
+    assert time.monotonic() - started < 5
     assert silent.connections() == 1
-    Worker(make_study())
+    assert worker.answer_current().status_code == 200
     assert silent.connections() == 0
+    assert "shared cache does not answer (TimeoutError)" in what_is_said_of_the_cache(client)
+
+
+@pytest.mark.django_db
+def test_programs_of_researchers_work_without_a_cache(use_cache):
+    use_cache(f"redis://127.0.0.1:{free_port()}/0")
+    assert Program(make_researcher("ada")).get().status_code == 200
 
 
 @pytest.mark.faults
@@ -142,15 +131,16 @@ def test_without_an_address_every_process_has_its_own_cache(monkeypatch):
     monkeypatch.delenv("JEDI_CACHE_URL", raising=False)
     assert "locmem" in environment.cache()["BACKEND"]
     monkeypatch.setenv("JEDI_CACHE_URL", "rediss://:secret@cache.example.org:6380/2")
-    assert environment.cache()["BACKEND"].endswith(SharedCache.__name__)
+    assert environment.cache()["BACKEND"].endswith(".redis.RedisCache")
 
 
-def test_machines_that_share_their_counts_count_by_the_clock_that_they_share(settings, monkeypatch):
+@pytest.mark.parametrize("throttle", [JoinThrottle, ResearcherThrottle])
+def test_servers_that_share_a_cache_count_by_the_same_clock(settings, monkeypatch, throttle):
     monkeypatch.setattr(time, "time", lambda: 1e9)
     settings.JEDI_SHARES_CACHE = True
-    assert JoinThrottle.timer() == 1e9
+    assert throttle.timer() == 1e9
     settings.JEDI_SHARES_CACHE = False
-    assert JoinThrottle.timer() != 1e9
+    assert throttle.timer() != 1e9
 
 
 @pytest.mark.django_db

@@ -275,17 +275,16 @@ def test_an_address_says_from_where_it_can_be_reached(host, reach):
 
 
 @pytest.mark.parametrize(
-    ("url", "is_secure", "words"),
+    ("url", "words"),
     [
-        ("http://127.0.0.1:8000", False, "works only on this computer"),
-        ("http://192.168.1.20", False, "works only in your own network"),
-        ("http://study.example.org", False, "begins with http://"),
-        ("https://study.example.org", False, "set JEDI_HTTPS"),
-        ("https://study.example.org", True, ""),
+        ("http://127.0.0.1:8000", "works only on this computer"),
+        ("http://192.168.1.20", "works only in your own network"),
+        ("http://study.example.org", "begins with http://"),
+        ("https://study.example.org", ""),
     ],
 )
-def test_the_public_address_is_one_that_workers_can_use(study, settings, url, is_secure, words):
-    settings.JEDI_PUBLIC_URL, settings.SESSION_COOKIE_SECURE = url, is_secure
+def test_the_public_address_is_one_that_workers_can_use(study, settings, url, words):
+    settings.JEDI_PUBLIC_URL = url
     grade, sentence = judged(study, "address")
     assert grade == (Grade.QUESTION if words else Grade.FINE)
     assert words in sentence
