@@ -39,7 +39,7 @@ def bonus_words(study: Study) -> str:
     if not study.reward or not study.bonus_share:
         return ""
     if study.bonus_share >= 1:
-        return "Everybody who finishes is paid double."
+        return "Everyone who finishes is paid double."
     return f"The best {100 * study.bonus_share:.3g} % in the test are paid double."
 
 
@@ -55,7 +55,7 @@ def bonus_news(participant: Participant) -> str | None:
     words = bonus_words(study)
     if not words or not study.explains_bonus:
         return None
-    return f"{words} Who they are is known when everybody has finished; you need not do anything for it."
+    return f"{words} We will know once everyone has finished. You don’t need to do anything."
 
 
 def has_score(participant: Participant) -> bool:

@@ -92,7 +92,7 @@ def test_the_answer_is_shown_in_place_and_continue_has_a_spot_of_its_own(
         visitor.see("teaching-feedback")
         assert boxes.evaluate_all(BOXES) == [pytest.approx(box, abs=0.5) for box in asked]
         marks = visitor.page.locator(".choice").evaluate_all(MARKS)
-        assert sorted(marks) == [["right", "Right answer"], ["wrong", "You said this"]]
+        assert sorted(marks) == [["right", "Correct answer"], ["wrong", "You said this"]]
         assert marks[wrong - 1][0] == "wrong"
         assert_apart(visitor.page.locator("#feedback-continue").evaluate_all(BOXES)[0], asked)
         visitor.page.click("#feedback-continue")

@@ -106,7 +106,7 @@ def test_feedback_says_right_or_wrong_in_words_and_by_an_icon_with_the_label_bes
         visitor.page.click(f"#choice-{right if is_right else 3 - right}")
         visitor.see("teaching-feedback")
         assert visitor.text("#feedback-label") == step.label
-        assert visitor.text("#feedback-verdict") == ("Right" if is_right else "Not this time")
+        assert visitor.text("#feedback-verdict") == ("Correct." if is_right else "Incorrect.")
         icon = visitor.page.get_attribute("#question use", "href")
         assert icon == ("#icon-right" if is_right else "#icon-miss")
         assert visitor.page.get_attribute(".specimen-image", "src") == picture

@@ -26,7 +26,7 @@ def test_a_worker_withdraws_and_everything_is_deleted(site: Site, at_question: A
     visitor.page.click("#withdraw")
     visitor.page.click("#withdraw-confirm")
     visitor.see("withdrawn")
-    assert "everything you did here has been deleted" in visitor.text("[data-screen]")
+    assert "all your answers have been deleted" in visitor.text("[data-screen]")
     assert_focus_is_in_the_screen(visitor)
     assert_axe_finds_nothing(visitor)
     assert not visitor.page.is_visible("#withdraw")

@@ -115,7 +115,7 @@ def test_a_score_is_compared_once_ten_others_have_finished(study):
         (2, 0, ""),
         (2, 0.2, "The best 20 % in the test are paid double."),
         (2, 0.125, "The best 12.5 % in the test are paid double."),
-        (2, 1, "Everybody who finishes is paid double."),
+        (2, 1, "Everyone who finishes is paid double."),
     ],
 )
 def test_the_rule_of_the_bonus_is_said_as_it_is(reward, share, words):

@@ -142,8 +142,8 @@ export async function askForClass({ screen, counter, said = null, task, classes,
 
 /** What a button says when the answer is known. */
 const MARKS = {
-  right: { words: "Right", more: " answer", sign: "icon-right" },
-  both: { words: "Right", more: ", as you said", sign: "icon-right" },
+  right: { words: "Correct", more: " answer", sign: "icon-right" },
+  both: { words: "Correct", more: " answer", sign: "icon-right" },
   wrong: { words: "You said", more: " this", sign: "icon-miss" },
 };
 
@@ -170,8 +170,8 @@ function showAnswer({ root, title, buttons, foot }, feedback) {
     one.querySelector(".choice-name").id = "feedback-label";
     one.scrollIntoView({ block: "nearest" });
   });
-  const verdict = el("span", { id: "feedback-verdict" }, isRight ? "Right" : "Not this time");
-  const said = el("span", { class: "visually-hidden" }, ". This one is ", className(feedback.label), ".");
+  const verdict = el("span", { id: "feedback-verdict" }, isRight ? "Correct." : "Incorrect.");
+  const said = el("span", { class: "visually-hidden" }, " This one is ", className(feedback.label), ".");
   if (!isRight) said.append(" You said ", className(feedback.answer), ".");
   title.replaceChildren(icon(isRight ? "icon-right" : "icon-miss"), verdict, said);
   title.dataset.right = String(isRight);
@@ -349,7 +349,7 @@ function goesOn(event) {
 }
 
 
-/* Feedback: right or wrong, with the true class beside the chosen one, in the place of the question */
+/* Feedback: correct or incorrect, with the true class beside the chosen one, in the place of the question */
 
 const ACKNOWLEDGED = "feedback-acknowledged";
 const LOOKED = "feedback-looked";
@@ -373,7 +373,7 @@ async function answeredScreen({ position, image }, { session, counter, overlay }
 function tellScore({ head }, { score }) {
   if (!score?.right) return;
   const row = score.in_a_row > 1 ? `, ${score.in_a_row} in a row` : "";
-  head.querySelector("#counter").append(el("span", { id: "learning-score" }, ` · ${score.right} right${row}`));
+  head.querySelector("#counter").append(el("span", { id: "learning-score" }, ` · ${score.right} correct${row}`));
 }
 
 /** Resolves when the worker goes on: by the button, by a key from anywhere, or by itself where the study wants that. */

@@ -11,7 +11,7 @@ const PRESS_SEEN_MS = 140;
 /** Said of the effort, never of the accuracy, once so much of the test is done. */
 const EFFORT = [
   [0.75, "Three quarters done: nearly there."],
-  [0.5, "Half way. Thank you for looking."],
+  [0.5, "Halfway. Thank you for looking."],
   [0.25, "A quarter done. Keep it up."],
 ];
 

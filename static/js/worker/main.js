@@ -262,7 +262,7 @@ function createOverlay() {
 /* Withdrawing: a worker may stop at any time, and is told first what becomes of the answers */
 
 const FATE = {
-  deleted: "Everything you did here is deleted at once and cannot be restored.",
+  deleted: "All your answers are deleted at once and cannot be restored.",
   kept: "The answers you have given so far are kept. Nothing more is asked of you.",
 };
 

@@ -10,7 +10,7 @@ import {
 
 const FIXATION_MS = 700;
 const SHOWN_ONCE =
-  "They have already been shown, and that happens only once. Use the order you remember; a guess is fine.";
+  "The pictures are shown only once, and that has happened. Use the order you remember; a guess is fine.";
 
 const DISTURBED = {
   interrupted: "The page was reloaded or left while the pictures were shown.",
@@ -145,7 +145,7 @@ function whatFollows(feedback, next) {
   if (feedback.is_practice && next.is_practice) return `One more practice, with ${pictures}.`;
   if (feedback.is_practice) {
     const rounds = counted(next.trials, "round");
-    return `That was the practice. Now come ${rounds} that count, starting with ${pictures}.`;
+    return `That was the practice. Now there are ${rounds} that count, starting with ${pictures}.`;
   }
   if (feedback.trial_ended) {
     return `Round ${feedback.trial} is over. The next one starts again with ${pictures}.`;
@@ -171,7 +171,7 @@ async function showVerdict({ position, mark, isRight, words, follows, next }) {
 
 function showMemoryFeedback(feedback, next) {
   const { position, is_correct: isRight, length } = feedback;
-  const words = isRight ? `Right, all ${length} in order` : "Not the right order this time";
+  const words = isRight ? `Correct: all ${length} in order.` : "Incorrect order.";
   const mark = isRight ? "icon-right" : "icon-miss";
   return showVerdict({ position, mark, isRight, words, follows: whatFollows(feedback, next), next });
 }

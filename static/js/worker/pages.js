@@ -103,7 +103,7 @@ export async function checkDevice({ task }, { tab }, { isFirst }) {
     ready: (count) => {
       if (count < urls.length) return;
       areLoaded = true;
-      pictures.tell("good", "They load fine.");
+      pictures.tell("good", "They load correctly.");
       look();
     },
     failed: (tryNow) => {
@@ -131,13 +131,13 @@ export async function waitForRoom(task) {
 /** What is said of each part, from the fields of its first task. */
 const INTRODUCTIONS = {
   memory: ({ trials, is_practice: isPractice }) => ({
-    title: "How much can you keep in mind?",
+    title: "How many pictures can you remember?",
     sentence: ["A few pictures appear for a few seconds. Remember their order, then put them back in that order."],
     facts: [
       isPractice ? "You start with a practice round that does not count." : null,
-      `${isPractice ? "Then come" : "There are"} ${counted(trials, "round")}: ` +
-        "each grows by one picture until you get the order wrong.",
-      "Everybody gets it wrong at some point. Please do it from memory, without notes.",
+      `${isPractice ? "Then there are" : "There are"} ${counted(trials, "round")}. ` +
+        "Each starts with a few pictures and adds one until you get the order wrong.",
+      "Everyone gets it wrong at some point. Please do it from memory, without notes.",
     ],
     button: isPractice ? "Start the practice" : "Start",
   }),
@@ -169,7 +169,7 @@ const INTRODUCTIONS = {
 const BREAK = "Take a short break before you start if you like: your place is kept.";
 
 function whatItIs(classes) {
-  if (classes.length > 2) return [`which of the ${classes.length} kinds it is`];
+  if (classes.length > 2) return [`which of the ${classes.length} categories it belongs to`];
   const [first, second] = classes.map((name) => className(name));
   return ["whether it is ", first, " or ", second];
 }
@@ -252,18 +252,18 @@ function scoreLine({ evaluation_accuracy: accuracy }) {
     "p",
     { class: "score", id: "score" },
     el("strong", {}, `${Math.round(accuracy * 100)} %`),
-    el("span", {}, "of your answers in the test were right."),
+    el("span", {}, "of your answers in the test were correct."),
   );
 }
 
 function laterLine() {
-  const when = "How many of your answers in the test were right is shown here once the study has closed.";
+  const when = "Your test score will appear here once the study has closed.";
   const how = "To see it then, open the study’s link again or keep the address of this page.";
   return el("p", { class: "soft", id: "score-follows" }, `${when} ${how}`);
 }
 
 function comparisonLine({ others, below }) {
-  const words = `${below} of the ${others} others who have finished had fewer right answers.`;
+  const words = `${below} of the ${others} others who have finished had fewer correct answers.`;
   return el("p", { class: "soft", id: "comparison" }, words);
 }
 
@@ -307,7 +307,7 @@ const ENDS = {
     lead: ({ keeps_answers: isKept }) =>
       isKept
         ? "Your session has ended, and the answers you had given are kept. Thank you for your time."
-        : "Your session has ended, and everything you did here has been deleted. Thank you for your time.",
+        : "Your session has ended, and all your answers have been deleted. Thank you for your time.",
     next: () => RETURN_THE_TASK,
   },
 };

@@ -54,7 +54,7 @@ async function showReferences({ references = [] }, { tab, overlay }) {
       "references",
       { className: "is-calm is-references" },
       heading("This is what they look like"),
-      el("p", { class: "lead" }, "One picture of each. Others of the same kind look different: you will see many of them."),
+      el("p", { class: "lead" }, "One picture of each. Others of the same category look different: you will see many of them."),
       list,
       el("div", { class: "actions is-sticky" }, go),
     ),
