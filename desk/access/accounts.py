@@ -58,9 +58,6 @@ class AccountAdmin(UserAdmin):
     ]
     list_filter = ["is_superuser", "is_active", "groups"]
 
-    class Media:
-        css = {"all": ["css/desk/access.css"]}
-
     def get_queryset(self, request: HttpRequest) -> Any:
         return super().get_queryset(request).prefetch_related("groups")
 

@@ -42,9 +42,6 @@ class AccessTokenAdmin(VisibleRows):
     add_form_template = "admin/desk/access/token_add.html"
     change_form_template = "admin/desk/access/token.html"
 
-    class Media:
-        css = {"all": ["css/desk/access.css"]}
-
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:

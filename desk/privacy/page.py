@@ -107,9 +107,6 @@ class AuditAdmin(ReadOnly, VisibleRows):
     list_filter = ["action", ("study", VisibleFilter)]
     search_fields = ["detail", "actor_name"]
 
-    class Media:
-        css = {"all": ["css/desk/access.css"]}
-
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:

@@ -49,7 +49,7 @@ class StudyAdmin(OwnedStudies):
     ]
 
     class Media:
-        css = {"all": ["css/charts.css", "css/desk/setup.css", "css/desk/study_form.css"]}
+        css = {"all": ["css/charts.css", "css/desk/setup.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return with_counts(super().get_queryset(request))

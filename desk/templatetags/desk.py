@@ -28,7 +28,7 @@ FIRST = 6
 
 @register.simple_block_tag
 def stylesheets(content: str) -> SafeString:
-    """Links to the style sheets whose names stand inside, in their order: `desk/why` is `css/desk/why.css`."""
+    """Links to the style sheets whose names stand inside, in their order: `desk/setup` is `css/desk/setup.css`."""
     addresses = ((static(f"css/{name}.css"),) for name in content.split())
     return format_html_join("\n", '<link rel="stylesheet" href="{}">', addresses)
 

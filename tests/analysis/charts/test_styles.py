@@ -48,7 +48,7 @@ def test_arms_and_paints_of_a_chart_have_colours_by_day_and_by_night():
 
 def test_the_palette_stands_in_the_tokens_alone():
     """Neither the charts' own sheet, nor the report's, nor the code knows a colour by its number."""
-    own = [CHARTS, ROOT / "research/report.css", ROOT / "static/css/desk/results.css"]
+    own = [CHARTS, ROOT / "research/report.css", ROOT / "static/css/desk/study.css"]
     code = [*(ROOT / "analysis").rglob("*.py"), *(ROOT / "research").rglob("*.py")]
     for path in own + code:
         assert not COLOUR.search(path.read_text(encoding="utf-8")), path

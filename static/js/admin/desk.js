@@ -1,4 +1,8 @@
-/** Tables and maps that are wider than the page: marks on which side there is more, and begins at the shown image. */
+/** On every page of the desk: marks what is wider than its box, and copies at the press of a button. */
+
+import { copyText } from "../clipboard.js";
+
+/* Tables and maps that are wider than the page: marks on which side there is more, and begins at the shown image. */
 
 const BOXES = ".wide, .map-frame";
 
@@ -29,3 +33,14 @@ document.addEventListener("scroll", markAll, { capture: true, passive: true });
 document.addEventListener("toggle", markAll, { capture: true });
 // The monitor and rehearsals put new tables in the place of old ones.
 new MutationObserver(markAll).observe(document.body, { childList: true, subtree: true });
+
+/* Buttons that copy the text beside them: `data-copy` is the id of the element that holds it. */
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const field = document.getElementById(button.dataset.copy);
+    const isCopied = await copyText(field.textContent, field);
+    button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
+  });
+}
