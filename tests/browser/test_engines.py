@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from tests.site import Site
-
 from .conftest import DESKTOP, PHONE, AtQuestion, Join, MakeStudy, Visit
-from .researcher import NAME, sign_in
+from .researcher import sign_in
 from .visitor import Visitor
 
 PAPER = {"light": "rgb(245, 241, 231)", "dark": "rgb(20, 23, 20)"}
@@ -84,25 +82,6 @@ def test_a_drag_marks_no_text_and_a_click_marks_the_whole_code(
 def selects(visitor: Visitor, selector: str) -> str:
     style = "((style) => style.userSelect ?? style.webkitUserSelect)(getComputedStyle(node))"
     return str(visitor.page.locator(selector).evaluate(f"(node) => {style}"))
-
-
-@pytest.mark.usefixtures("researcher_account")
-def test_the_main_pages_of_the_desk_open(
-    site: Site, visit: Visit, join: Join, study: MakeStudy
-) -> None:
-    slug = study(title="A study with results", owner=NAME)
-    join("done", slug)
-    ((number,),) = site.rows("SELECT id FROM studies_study WHERE slug = %s", slug)
-    visitor = visit()
-    sign_in(visitor)
-    visitor.open(f"/admin/studies/study/{number}/change/")
-    visitor.page.fill("#id_title", "A study with results and a name")
-    visitor.page.click("[name=_continue]")
-    visitor.page.wait_for_selector(".messagelist .success")
-    assert visitor.page.input_value("#id_title") == "A study with results and a name"
-    for page in (f"{number}/results/", "", "add/"):
-        visitor.open(f"/admin/studies/study/{page}")
-        visitor.page.wait_for_selector("#content h1")
 
 
 @pytest.mark.usefixtures("researcher_account")
