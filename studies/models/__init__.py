@@ -2,7 +2,6 @@
 
 from .datasets import FEWEST_CLASSES, MOST_CLASSES, Dataset, DatasetQuerySet, Example, ImageClass
 from .events import AuditEntry, SessionEvent
-from .outcomes import Outcome
 from .sessions import (
     LabelTask,
     LabelTaskQuerySet,
@@ -12,7 +11,7 @@ from .sessions import (
     Task,
     digest_of,
 )
-from .settings import BetaMapping
+from .settings import BetaMapping, Outcome
 from .sharing import StudyQuerySet, StudyShare
 from .studies import Study
 from .versions import StudyVersion
