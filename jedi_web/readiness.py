@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 
 from jedi_web.data_folder import DataFolderNotWritable, refuse_if_not_writable
 from jobs.worker import MAX_SILENCE_SECONDS, seconds_since_heartbeat
+from studies.errors import UNPREPARED, is_unprepared
 from studies.images import count_damaged_images
 from studies.models import Dataset, Participant, Study
-from studies.outages import UNPREPARED, is_unprepared
 from teaching.pool_files import damage_of
 
 MIN_FREE_BYTES = 500 * 1024 * 1024

@@ -16,9 +16,9 @@ from django.db import connection
 
 from jobs.lease import Lease, work_on
 from jobs.models import TakenOver
-from studies.invitations import invitation
 from studies.models import Participant, Study
 from studies.models.versions import configuration_hash
+from studies.recruitment import invitation
 from teaching.choice import learning_rate_of
 from teaching.engine import EngineError
 

@@ -1,6 +1,13 @@
-"""What can go wrong in a session, each with a name, a status and a sentence that says what to do."""
+"""What can go wrong: refusals, each with a status and a sentence that says what to do, and outages."""
 
+from __future__ import annotations
+
+import errno
+import sqlite3
+from dataclasses import dataclass
 from http import HTTPStatus
+
+from django.db import DatabaseError, OperationalError
 
 
 class SessionError(Exception):
@@ -82,3 +89,88 @@ class StateNotAllowed(SessionError):
     status = HTTPStatus.CONFLICT
     code = "state_not_allowed"
     message = "A study cannot go from its state to that one."
+
+
+# Outages: failures that pass when their cause is gone
+
+# Of SQLite, the low byte of a code; the rest says more about it.
+SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+SQLITE_NOT_WRITTEN = {
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+}
+# Classes of Postgres' error codes: connections, transactions in each other's way, too many connections, locks, and a
+# server that stops or starts or has cancelled a statement.
+CONNECTION_EXCEPTION = "08"
+POSTGRES_BUSY = (CONNECTION_EXCEPTION, "40", "53300", "55P03", "57")
+# A full disk, a disk that fails, and a server that only reads, as a standby does.
+POSTGRES_NOT_WRITTEN = ("53100", "58", "25006")
+# Of the operating system, for files: no room, a quota, a limit of size, read-only, not ours.
+FILE_NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+
+
+# Of a database that nobody has prepared: Postgres' code, and SQLite's words, because its code is for many errors.
+POSTGRES_NO_TABLE = "42P01"
+SQLITE_NO_TABLE = "no such table"
+UNPREPARED = "The database has no tables yet. Run: manage.py prepare"
+
+PATIENCE = "What was answered before is safe. Send the same request again in a moment."
+
+
+@dataclass(frozen=True)
+class Outage:
+    code: str
+    reason: str
+    remedy: str = ""
+    is_noted: bool = False
+    """Whether the monitor tells of it: the study is concerned, and the database can be written."""
+    retry_after: int = 5
+    """How many seconds a page waits before it asks again."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason} {PATIENCE} {self.remedy}".strip()
+
+
+KEEPER = "Whoever keeps the server finds the cause at /readyz."
+BUSY = Outage("busy", "The server is busy.", retry_after=2)
+NOT_WRITTEN = Outage(
+    "not_writable",
+    "The server cannot store anything at the moment, because its disk is full or cannot be written.",
+    KEEPER,
+)
+FILES_LOST = Outage(FilesLost.code, FilesLost.message, KEEPER, is_noted=True)
+
+
+def outage_of(error: BaseException | None) -> Outage | None:
+    """What is the matter, if it is nothing that a change of the request or of the code could mend."""
+    match error:
+        case FilesLost():
+            return FILES_LOST
+        case OSError() if error.errno in FILE_NOT_WRITTEN:
+            return NOT_WRITTEN
+        case DatabaseError():
+            return _outage_of_database(error)
+    return None
+
+
+def is_unprepared(error: DatabaseError) -> bool:
+    """Whether the tables are missing, because nobody has prepared the database."""
+    cause = error.__cause__
+    is_postgres = getattr(cause, "sqlstate", None) == POSTGRES_NO_TABLE
+    return is_postgres or str(cause).startswith(SQLITE_NO_TABLE)
+
+
+def _outage_of_database(error: DatabaseError) -> Outage | None:
+    cause = error.__cause__
+    if isinstance(cause, sqlite3.Error):
+        kind = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+        return BUSY if kind in SQLITE_BUSY else NOT_WRITTEN if kind in SQLITE_NOT_WRITTEN else None
+    # Postgres says nothing more when it could not even be reached.
+    unreached = CONNECTION_EXCEPTION if isinstance(error, OperationalError) else ""
+    state = getattr(cause, "sqlstate", None) or unreached
+    if state.startswith(POSTGRES_BUSY):
+        return BUSY
+    return NOT_WRITTEN if state.startswith(POSTGRES_NOT_WRITTEN) else None

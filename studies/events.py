@@ -15,12 +15,12 @@ from .models import Participant, SessionEvent
 
 logger = logging.getLogger(__name__)
 
-MOST_PER_CALL = 20
-MOST_EACH = 500
+MAX_EVENTS_PER_CALL = 20
+MAX_EVENTS = 500
 # A page tries again and again; the first errors say what is the matter.
-MOST_SERVER_ERRORS = 20
+MAX_SERVER_ERRORS = 20
 # An event that a page kept for longer, because it could not send it, counts as of this long ago.
-OLDEST = timedelta(days=1)
+MAX_AGE = timedelta(days=1)
 # What a page may report; errors of the server are its own to note.
 PAGE_EVENTS = [
     (kind.value, kind.label) for kind in SessionEvent.Kind if kind is not SessionEvent.Kind.SERVER
@@ -52,7 +52,7 @@ def note_server_error(token: str, detail: str) -> None:
     participant = Participant.objects.with_token(token).first()
     if participant is None:
         return
-    if participant.events.filter(kind=SessionEvent.Kind.SERVER).count() < MOST_SERVER_ERRORS:
+    if participant.events.filter(kind=SessionEvent.Kind.SERVER).count() < MAX_SERVER_ERRORS:
         note_events(participant, [PageEvent(SessionEvent.Kind.SERVER, detail=detail)])
 
 
@@ -67,8 +67,8 @@ def note_events(
         row = Participant.objects.select_for_update().filter(pk=participant.pk).first()
         if row is None or not row.is_under_way:
             return 0
-        room = max(0, MOST_EACH - row.events.count())
-        kept = reported[: min(room, MOST_PER_CALL)]
+        room = max(0, MAX_EVENTS - row.events.count())
+        kept = reported[: min(room, MAX_EVENTS_PER_CALL)]
         return len(SessionEvent.objects.bulk_create(_event(row, one, sent_ms) for one in kept))
 
 
@@ -89,5 +89,5 @@ def _moment(participant: Participant, reported: PageEvent, sent_ms: float | None
     now = timezone.now()
     if sent_ms is None or reported.client_ms is None:
         return now
-    age = min(max(0.0, sent_ms - reported.client_ms), OLDEST.total_seconds() * 1000)
+    age = min(max(0.0, sent_ms - reported.client_ms), MAX_AGE.total_seconds() * 1000)
     return max(now - timedelta(milliseconds=age), participant.created_at)

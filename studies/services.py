@@ -1,18 +1,66 @@
-"""Joining a study, and its states. Views, API, admin, commands and bots call these."""
+"""Joining a study, its states, places and arms. Views, API, admin, commands and bots call these."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
-from . import audit, chain, errors, states
+from . import audit, chain, errors
 from .head_counts import furthest_stage
 from .models import AuditEntry, Participant, Study, StudyVersion, digest_of
 from .recruitment import Recruitment
 from .software import software_version
+
+State = Study.State
+MAX_PLACES_AT_ONCE = 10_000
+
+STATE_MEANINGS: dict[str, str] = {
+    State.DRAFT: "Nobody can begin yet. You can try every stage yourself.",
+    State.PILOT: "The link lets people in as pilots: they take up no places and are left out of the results.",
+    State.OPEN: "The link lets people in, and they count.",
+    State.PAUSED: "Nobody new can begin for now. Those who have begun can finish.",
+    State.CLOSED: "The study has ended. Nobody new can begin; those who have begun can finish.",
+}
+
+
+@dataclass(frozen=True)
+class Move:
+    """A state that may follow, under the name of its button."""
+
+    state: str
+    name: str
+    sentence: str
+
+
+_OPEN = "People who use the link from now on count. Their settings are frozen as a version."
+_CLOSE = "The link says that the study has ended. Those who have begun can finish."
+
+STATE_MOVES: dict[str, tuple[Move, ...]] = {
+    State.DRAFT: (
+        Move(
+            State.PILOT, "Begin a pilot", "The link works; people who use it are marked as pilots."
+        ),
+        Move(State.OPEN, "Open the study", _OPEN),
+    ),
+    State.PILOT: (
+        Move(State.OPEN, "Open the study", f"{_OPEN} Pilots who have begun stay pilots."),
+        Move(State.DRAFT, "Back to draft", "The link stops working. Pilots can finish."),
+    ),
+    State.OPEN: (
+        Move(State.PAUSED, "Pause", "Nobody new can begin until you open the study again."),
+        Move(State.CLOSED, "Close", _CLOSE),
+    ),
+    State.PAUSED: (
+        Move(State.OPEN, "Open again", "The link lets people in again."),
+        Move(State.CLOSED, "Close", _CLOSE),
+    ),
+    State.CLOSED: (Move(State.OPEN, "Open again", "The link lets people in again."),),
+}
 
 
 def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
@@ -110,7 +158,7 @@ def change_state(study: Study, state: str, actor: Any) -> Study:
 
 def _refuse_unless_allowed(study: Study, state: str) -> None:
     """The state must be allowed to follow, and nobody is let in while the settings would not pass the checks."""
-    if not states.may_follow(study.state, state):
+    if not any(move.state == state for move in STATE_MOVES[study.state]):
         raise errors.StateNotAllowed(f"A study that is {study.state} cannot become {state}.")
     if state not in Study.TAKES_PART:
         return
@@ -121,3 +169,60 @@ def _refuse_unless_allowed(study: Study, state: str) -> None:
             f"The settings have to be corrected first: {' '.join(error.messages)}",
             fields=error.message_dict,
         ) from error
+
+
+def close_arm(study: Study, arm: str, actor: Any) -> None:
+    """Assign an arm to nobody new; participants who have it continue. One arm always stays open."""
+    with transaction.atomic():
+        locked = _lock_study_with_arm(study, arm)
+        if arm in locked.closed_arms:
+            return
+        if locked.open_arms == [arm]:
+            raise errors.StateNotAllowed(
+                "This is the last open teacher, and participants need one. Pause or close the study instead."
+            )
+        _set_closed_arms(locked, [*locked.closed_arms, arm])
+        audit.record(
+            AuditEntry.Action.STATE, f"The teacher {arm} was closed.", study=study, actor=actor
+        )
+
+
+def reopen_arm(study: Study, arm: str, actor: Any) -> None:
+    with transaction.atomic():
+        locked = _lock_study_with_arm(study, arm)
+        if arm not in locked.closed_arms:
+            return
+        _set_closed_arms(locked, [name for name in locked.closed_arms if name != arm])
+        audit.record(
+            AuditEntry.Action.STATE,
+            f"The teacher {arm} was opened again.",
+            study=study,
+            actor=actor,
+        )
+
+
+def _lock_study_with_arm(study: Study, arm: str) -> Study:
+    locked = Study.objects.select_for_update().get(pk=study.pk)
+    if arm not in locked.arm_names:
+        raise errors.StateNotAllowed("This study has no such teacher.")
+    return locked
+
+
+def _set_closed_arms(study: Study, closed: list[str]) -> None:
+    """Arms that the settings no longer have are dropped, so that they are open if they come back."""
+    known = [name for name in closed if name in study.arm_names]
+    Study.objects.filter(pk=study.pk).update(closed_arms=known)
+
+
+def add_places(study: Study, more: int, actor: Any) -> int:
+    """Raise the maximum number of participants; return the new maximum."""
+    if not 1 <= more <= MAX_PLACES_AT_ONCE:
+        raise errors.StateNotAllowed(f"Add between 1 and {MAX_PLACES_AT_ONCE:,} places at once.")
+    with transaction.atomic():
+        limited = Study.objects.filter(pk=study.pk, max_participants__isnull=False)
+        if not limited.update(max_participants=F("max_participants") + more):
+            raise errors.StateNotAllowed("The number of places in this study is not limited.")
+        places = int(limited.values_list("max_participants", flat=True).get() or 0)
+        detail = f"{more} places were added; there are {places} now."
+        audit.record(AuditEntry.Action.STATE, detail, study=study, actor=actor)
+    return places

@@ -15,11 +15,10 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_safe
 
 from . import request_ids, services, sessions, stages
-from .errors import SessionError
+from .errors import UNPREPARED, SessionError, is_unprepared, outage_of
 from .events import try_to_note_server_error
 from .images import SMALLEST
 from .models import Dataset, Participant, Study
-from .outages import UNPREPARED, is_unprepared, outage_of
 from .recruitment import Recruitment
 from .worker_page import offer_of, pictures_of
 

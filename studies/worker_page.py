@@ -12,7 +12,7 @@ from .stages import Json
 from .summary import count_range
 
 # Fewer would tell a worker more about chance than about others.
-LEAST_TO_COMPARE = 10
+MIN_TO_COMPARE = 10
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def comparison(participant: Participant) -> Json | None:
     others = participant.study.participants.counted().completed().exclude(pk=participant.pk)
     scored = others.filter(evaluation_accuracy__isnull=False)
     count = scored.count()
-    if count < LEAST_TO_COMPARE:
+    if count < MIN_TO_COMPARE:
         return None
     below = scored.filter(evaluation_accuracy__lt=participant.evaluation_accuracy).count()
     return {"others": count, "below": below}

@@ -90,10 +90,12 @@ def test_nothing_of_a_workers_browser_or_address_is_stored():
 
 def test_what_stays_after_a_withdrawal_is_in_the_docs():
     section = TEXT.partition("- **Delete**")[2].partition("- **Keep**")[0]
-    said = {"code", "seed", "study", "version", "purpose", "arm", "ticket", "stage"}
+    said = {"code", "seed", "study", "version", "purpose", "arm", "ticket", "stage", "seal"}
     assert said <= set(KEPT)
     assert all(word in section for word in said)
     # Times, the software's version and a researcher's decision: told as such, or about no person.
     times = {name for name in KEPT if name.endswith("_at")}
-    assert set(KEPT) - said - times == {"id", "software_version", "is_excluded", "token_digest"}
+    assert set(KEPT) - said - times == {
+        "id", "software_version", "is_excluded", "token_digest", "roster_number",
+    }  # fmt: skip
     assert "digest of the link" in section

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from analysis.exports.files import Selection
 from studies import audit
-from studies.commands import study_named
+from studies.management import study_named
 from studies.models import AuditEntry, Study
 from studies.version_groups import POOLED, UnknownVersion
 

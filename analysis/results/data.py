@@ -17,7 +17,7 @@ from analysis.charts.formatting import UNKNOWN, in_words
 from evaluation.models import EvaluationItem
 from studies.head_counts import HeadCount, by_arm, outcome_groups
 from studies.models import (
-    MOST_CLASSES,
+    MAX_CLASSES,
     Dataset,
     LabelTask,
     Participant,
@@ -212,11 +212,11 @@ def evaluation_counts(finished: Finished) -> Iterator[tuple[str, int, int, float
     The three values are packed into one number, which the database groups faster than three columns.
     """
     known = Coalesce(F("response_ms"), Value(NO_TIME * TIME_CLASS_MS))
-    classes = MOST_CLASSES * F("example__label") + F("answer")
-    kind = MOST_CLASSES**2 * Round(known / TIME_CLASS_MS) + classes
+    classes = MAX_CLASSES * F("example__label") + F("answer")
+    kind = MAX_CLASSES**2 * Round(known / TIME_CLASS_MS) + classes
     for arm, number, count in count_answers(EvaluationItem, finished, kind):
-        time, pair = divmod(number, MOST_CLASSES**2)
-        truth, answer = divmod(int(pair), MOST_CLASSES)
+        time, pair = divmod(number, MAX_CLASSES**2)
+        truth, answer = divmod(int(pair), MAX_CLASSES)
         yield arm, truth, answer, None if time == NO_TIME else time, count
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 
 from desk.base.pages import Page, study_page
-from studies import states
 from studies.models import Study
+from studies.services import STATE_MEANINGS, STATE_MOVES
 
 from .finding import Grade
 from .table import Line, check_list
@@ -18,8 +18,8 @@ def checks(request: HttpRequest, study: Study) -> HttpResponse:
         "lines": lines,
         "in_words": how_many(lines),
         "can_run": all(line.grade != Grade.OBSTACLE for line in lines),
-        "moves": [move for move in states.MOVES[study.state] if move.state in Study.TAKES_PART],
-        "meaning": states.MEANING[study.state],
+        "moves": [move for move in STATE_MOVES[study.state] if move.state in Study.TAKES_PART],
+        "meaning": STATE_MEANINGS[study.state],
     }
     return study_page(request, study, "admin/desk/checks/page.html", "Check list", context)
 

@@ -14,9 +14,10 @@ from analysis.charts.formatting import UNKNOWN, share
 from analysis.charts.formatting import duration as in_words
 from desk.base.filter_links import LIVE, SHOWN, FilterLinks, filter_links, purpose_links, query_of
 from desk.checks.table import alarms
-from studies import stages, states
+from studies import stages
 from studies.head_counts import UNDER_WAY, HeadCount
 from studies.models import Participant, SessionEvent, Study
+from studies.services import STATE_MEANINGS, STATE_MOVES
 from teaching.teachers import teacher_title
 
 from .numbers import EVERYBODY, EXCLUDED, UNASSIGNED, Monitor, MonitorFilter, Place, Step
@@ -37,8 +38,8 @@ def live_context(study: Study, parameters: Mapping[str, str]) -> Json:
         "purpose_links": purpose_links(current.choice.purpose),
         "alarms": raised,
         "facts": facts(current, {line.check.key for line in raised}),
-        "moves": states.MOVES[study.state],
-        "meaning": states.MEANING[study.state],
+        "moves": STATE_MOVES[study.state],
+        "meaning": STATE_MEANINGS[study.state],
         "steps": step_rows(current.funnel),
         "arms": arm_rows(current),
         "filters": list_filters(current),

@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 
 from desk.base.filter_links import query_of
 from desk.base.pages import Page, View, address, may_edit, study_page
-from studies import places
+from studies import services
 from studies.errors import StateNotAllowed
 from studies.models import Study
 from teaching.teachers import teacher_title
@@ -51,13 +51,13 @@ def button(action: Callable[..., str]) -> View:
 
 @button
 def close_arm(request: HttpRequest, study: Study, arm: str) -> str:
-    places.close_arm(study, arm, request.user)
+    services.close_arm(study, arm, request.user)
     return f"{teacher_title(arm)} is closed to new workers. Those who have it continue."
 
 
 @button
 def open_arm(request: HttpRequest, study: Study, arm: str) -> str:
-    places.reopen_arm(study, arm, request.user)
+    services.reopen_arm(study, arm, request.user)
     return f"{teacher_title(arm)} is open to new workers again."
 
 
@@ -65,7 +65,7 @@ def open_arm(request: HttpRequest, study: Study, arm: str) -> str:
 def add_places(request: HttpRequest, study: Study) -> str:
     text = request.POST.get("more", "")
     more = int(text) if text.isdecimal() and len(text) < 7 else 0
-    return f"There are {places.add_places(study, more, request.user)} places now."
+    return f"There are {services.add_places(study, more, request.user)} places now."
 
 
 PAGES = (

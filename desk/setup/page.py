@@ -17,12 +17,11 @@ from desk.checks.page import how_many
 from desk.checks.table import check_list
 from desk.versions.differences import Difference, differences
 from memorytest.decay import decay_sentence
-from studies import states
 from studies.errors import StateNotAllowed
 from studies.models import Participant, Study
 from studies.models.settings import HARMLESS, IN_THE_PAPER, SESSION_SETTINGS
 from studies.rates import in_digits, rate_question, rate_sentence
-from studies.services import change_state
+from studies.services import STATE_MEANINGS, STATE_MOVES, change_state
 from studies.shortcuts import shortcut_warnings
 from studies.summary import RULE, Summary, summarise
 from teaching.assignment import teaching_lengths
@@ -53,8 +52,8 @@ def setup_context(form: Any) -> dict[str, Any]:
         "rule": RULE,
         "dataset_warnings": dataset_warnings(study),
         "rate": rate_of(study, form.errors),
-        "meaning": states.MEANING[study.state],
-        "moves": () if is_new else states.MOVES[study.state],
+        "meaning": STATE_MEANINGS[study.state],
+        "moves": () if is_new else STATE_MOVES[study.state],
         "under_way": 0 if is_new else number_under_way(study),
         "checks_in_words": "" if is_new else how_many(check_list(as_stored(study))),
     }
@@ -142,7 +141,7 @@ def state(request: HttpRequest, study: Study) -> HttpResponse:
     except StateNotAllowed as refusal:
         messages.error(request, refusal.message)
     else:
-        messages.success(request, f"The study is now {study.state}. {states.MEANING[study.state]}")
+        messages.success(request, f"The study is now {study.state}. {STATE_MEANINGS[study.state]}")
     came_from_monitor = request.POST.get("back") == "monitor"
     return HttpResponseRedirect(
         address(study, "monitor") if came_from_monitor else form_address(study)

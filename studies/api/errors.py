@@ -10,9 +10,8 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from studies import request_ids
-from studies.errors import InvalidAnswer, SessionError
+from studies.errors import BUSY, InvalidAnswer, Outage, SessionError, outage_of
 from studies.events import try_to_note_server_error
-from studies.outages import BUSY, Outage, outage_of
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from rest_framework.views import APIView
 
 from studies import services, sessions, stages, withdrawal
 from studies.answers import record_answer
-from studies.events import MOST_EACH, MOST_PER_CALL, PAGE_EVENTS, PageEvent, note_events
-from studies.models import FEWEST_CLASSES, MOST_CLASSES, Participant, Study
+from studies.events import MAX_EVENTS, MAX_EVENTS_PER_CALL, PAGE_EVENTS, PageEvent, note_events
+from studies.models import MAX_CLASSES, MIN_CLASSES, Participant, Study
 from studies.recruitment import Recruitment
 from studies.stages import Milliseconds
 
@@ -141,7 +141,7 @@ class SessionInfo(serializers.Serializer[Any]):
     code = serializers.CharField()
     study = serializers.CharField()
     classes = serializers.ListField(
-        child=serializers.CharField(), min_length=FEWEST_CLASSES, max_length=MOST_CLASSES
+        child=serializers.CharField(), min_length=MIN_CLASSES, max_length=MAX_CLASSES
     )
     stage = StageField()
     stages = StageProgress(many=True)
@@ -185,12 +185,12 @@ class EventsRequest(serializers.Serializer[Any]):
         required=False,
         help_text="the current time by the clock of `client_ms`, which tells how old the events are",
     )
-    events = EventEntry(many=True, help_text=f"the first {MOST_PER_CALL} are kept")
+    events = EventEntry(many=True, help_text=f"the first {MAX_EVENTS_PER_CALL} are kept")
 
 
 class EventsReply(serializers.Serializer[Any]):
     kept = serializers.IntegerField(
-        help_text=f"how many were kept; a session keeps {MOST_EACH}, and a finished one keeps none"
+        help_text=f"how many were kept; a session keeps {MAX_EVENTS}, and a finished one keeps none"
     )
 
 

@@ -1,6 +1,6 @@
 """Who takes part in what: data sets, their classes and examples, studies, participants and their tasks."""
 
-from .datasets import FEWEST_CLASSES, MOST_CLASSES, Dataset, DatasetQuerySet, Example, ImageClass
+from .datasets import MAX_CLASSES, MIN_CLASSES, Dataset, DatasetQuerySet, Example, ImageClass
 from .events import AuditEntry, SessionEvent
 from .sessions import (
     LabelTask,
@@ -17,8 +17,8 @@ from .studies import Study
 from .versions import StudyVersion
 
 __all__ = [
-    "FEWEST_CLASSES",
-    "MOST_CLASSES",
+    "MAX_CLASSES",
+    "MIN_CLASSES",
     "AuditEntry",
     "BetaMapping",
     "Dataset",

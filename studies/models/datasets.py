@@ -13,16 +13,20 @@ from django.db import models
 from django.db.models import Q
 
 from .. import images
-from ..colours import CLASS_COLOURS
 from ..images import SMALLEST
 from ..keys import new_key, new_seed
 
-FEWEST_CLASSES, MOST_CLASSES = 2, len(CLASS_COLOURS)
+# They can be told apart on paper and on a dark screen, neighbours in the list most of all.
+CLASS_COLOURS = (
+    "#d9792f", "#5b86d6", "#3f9e5a", "#b0569d", "#c9a227", "#2aa1a8", "#c94f4f", "#7a6fd0", "#7f8c3a", "#e07ba0",
+    "#8a6246", "#4aa3df", "#6f7b86", "#a33d6b", "#1f7a6d", "#b98bd1", "#9bb84a", "#9c4206", "#3d5a98", "#d0a58a",
+)  # fmt: skip
+MIN_CLASSES, MAX_CLASSES = 2, len(CLASS_COLOURS)
 
 
 def is_class_number(field: str) -> Q:
     """A column that says which class of a data set, from 0."""
-    return Q(**{f"{field}__gte": 0, f"{field}__lt": MOST_CLASSES})
+    return Q(**{f"{field}__gte": 0, f"{field}__lt": MAX_CLASSES})
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):

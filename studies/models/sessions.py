@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from ..keys import new_code, new_seed, new_token, session_tokens
-from .datasets import FEWEST_CLASSES, Example, is_class_number
+from .datasets import MIN_CLASSES, Example, is_class_number
 from .settings import BetaMapping
 from .studies import Study
 from .versions import StudyVersion
@@ -257,7 +257,7 @@ class Participant(models.Model):
     def classes(self) -> list[str]:
         """The class names in the order of this participant's buttons, which the seeds determine."""
         names = self.study_as_joined.dataset.class_names
-        if len(names) == FEWEST_CLASSES:
+        if len(names) == MIN_CLASSES:
             return names if self.seed % 2 else names[::-1]
         # Bits and fractions of a seed are the same in every version of NumPy; its permutations may not be.
         places = self.generator("classes", 0).random(len(names)).argsort()

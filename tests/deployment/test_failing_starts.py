@@ -12,7 +12,7 @@ import pytest
 from django.db import ProgrammingError
 
 from jedi_web import connections
-from studies.outages import UNPREPARED, is_unprepared
+from studies.errors import UNPREPARED, is_unprepared
 from tests.site import ROOT, Site, clean_environment
 
 NOWHERE = "postgres://user:secret@127.0.0.1:1/name"

@@ -17,8 +17,8 @@ from rehearsal.http import ServerError
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
 from rehearsal.simulation import POPULATION
-from studies.invitations import invitation
 from studies.models import Participant
+from studies.recruitment import invitation
 from teaching import pools
 from teaching.ceiling import ceiling_sentence
 from teaching.choice import learning_rate_of

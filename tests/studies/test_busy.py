@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError, connection
 
 from studies.api.errors import error_reply
-from studies.outages import BUSY, NOT_WRITTEN, outage_of
+from studies.errors import BUSY, NOT_WRITTEN, outage_of
 
 
 def raised_by(cause: Exception) -> OperationalError:

@@ -5,8 +5,8 @@ from django.core import signing
 from django.test import Client
 
 from analysis.exports.files import Selection, gain_csv
-from studies.invitations import SALT, invitation, purpose_of
 from studies.models import Participant, Study
+from studies.recruitment import SALT, invitation, purpose_of
 from tests.builders import make_study
 from tests.worker import Worker
 

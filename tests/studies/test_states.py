@@ -6,8 +6,7 @@ import pytest
 
 from studies.errors import StateNotAllowed
 from studies.models import AuditEntry, Study
-from studies.services import change_state
-from studies.states import MEANING, MOVES
+from studies.services import STATE_MEANINGS, STATE_MOVES, change_state
 from tests.builders import make_study
 
 pytestmark = pytest.mark.django_db
@@ -18,8 +17,8 @@ ALLOWED = {
 
 
 def test_every_state_is_explained_and_has_a_way_out():
-    assert set(MEANING) == set(MOVES) == set(Study.State.values)
-    assert all(MOVES.values())
+    assert set(STATE_MEANINGS) == set(STATE_MOVES) == set(Study.State.values)
+    assert all(STATE_MOVES.values())
 
 
 def test_a_state_follows_only_where_it_makes_sense(admin_user):

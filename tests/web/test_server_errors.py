@@ -8,7 +8,7 @@ import pytest
 
 from jedi_web.logs import JsonFormatter, LineFormatter
 from studies import request_ids
-from studies.events import MOST_SERVER_ERRORS
+from studies.events import MAX_SERVER_ERRORS
 from studies.models import SessionEvent
 from studies.views import server_error
 from teaching.models import TeachingStep
@@ -39,9 +39,9 @@ def test_the_number_of_an_error_is_told_logged_and_on_the_monitor(worker, resear
     page = researcher.get(f"/admin/studies/study/{worker.participant.study_id}/monitor/")
     assert event.detail in page.content.decode()
 
-    for _ in range(MOST_SERVER_ERRORS):
+    for _ in range(MAX_SERVER_ERRORS):
         assert worker.get().status_code == 500
-    assert SessionEvent.objects.count() == MOST_SERVER_ERRORS
+    assert SessionEvent.objects.count() == MAX_SERVER_ERRORS
 
 
 def test_a_page_cannot_report_an_error_of_the_server(worker):

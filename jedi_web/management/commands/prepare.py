@@ -15,7 +15,7 @@ from image_datasets.demo.services import load_demo
 from jedi_web import readiness
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres
 from jedi_web.data_folder import DataFolderNotWritable, DataFolderUnusable, lock_for_prepare
-from studies.outages import NOT_WRITTEN, outage_of
+from studies.errors import NOT_WRITTEN, outage_of
 
 
 class CollectStatic(collectstatic.Command):

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from jobs.progress import progress_bar
 from rehearsal.models import Rehearsal
 from rehearsal.services import run
-from studies.commands import study_named
+from studies.management import study_named
 
 
 class Command(BaseCommand):

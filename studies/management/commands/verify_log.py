@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from studies.commands import study_named
+from studies.management import study_named
 from studies.models import Participant, ParticipantQuerySet, Study
 from studies.verification import check_participant, check_roster
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from desk.base.filter_links import SHOWN
 from desk.monitor.content import ago, live_context, place_titles
 from desk.monitor.numbers import EVERYBODY, EXCLUDED, PAGE_SIZE, Monitor, MonitorFilter
-from studies import places, stages
+from studies import services, stages
 from studies.errors import StateNotAllowed
 from studies.head_counts import UNDER_WAY
 from studies.models import AuditEntry, Participant, SessionEvent, Study, StudyShare, StudyVersion
@@ -361,17 +361,17 @@ def test_an_arm_is_closed_and_opened_again_on_record(study):
 
 def test_twice_is_once(study, admin_user):
     for _ in range(2):
-        places.close_arm(study, "rt", admin_user)
+        services.close_arm(study, "rt", admin_user)
     study.refresh_from_db()
     assert study.closed_arms == ["rt"]
     for _ in range(2):
-        places.reopen_arm(study, "rt", admin_user)
+        services.reopen_arm(study, "rt", admin_user)
     assert AuditEntry.objects.count() == 2
 
 
 def test_the_last_open_arm_stays_open(researcher, study, admin_user):
     for arm in ("jedi", "imt", "eer"):
-        places.close_arm(study, arm, admin_user)
+        services.close_arm(study, arm, admin_user)
     page = page_of(researcher, study)
     assert address(study, "arms/rt/close/") not in page
     reply = researcher.post(address(study, "arms/rt/close/"), follow=True)
@@ -382,16 +382,16 @@ def test_the_last_open_arm_stays_open(researcher, study, admin_user):
 
 
 def test_an_arm_that_the_study_has_not_is_refused(study, admin_user):
-    for change in (places.close_arm, places.reopen_arm):
+    for change in (services.close_arm, services.reopen_arm):
         with pytest.raises(StateNotAllowed, match="no such teacher"):
             change(study, "nobody", admin_user)
 
 
 def test_a_closed_arm_that_left_the_settings_does_not_count_as_one(study, admin_user):
-    places.close_arm(study, "eer", admin_user)
+    services.close_arm(study, "eer", admin_user)
     study.arms = "jedi,rt"
     study.save()
-    places.close_arm(study, "rt", admin_user)
+    services.close_arm(study, "rt", admin_user)
     study.refresh_from_db()
     assert (study.closed_arms, study.open_arms) == (["rt"], ["jedi"])
 
