@@ -1,4 +1,4 @@
-"""A bot: a simulated worker that takes part through the session API, and learns and forgets on the way."""
+"""Bots: simulated workers that learn and forget, and take part through the session API."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from teaching.engine.arrays import FloatArray
 
 from .http import Client, Json, Session
 
-# To put one picture back into its place.
+# To put one picture in its place.
 RESTORING_MS = 900.0
-# To read the consent text, and to look at the true label of an image.
+# To read the consent text, and to look at the label after an answer.
 READING_MS = 4000
 LOOKING_MS = 1200
 
 
 class NoFeatures(Exception):
-    """A data set whose evaluation images no learner can see."""
+    """The data set has no features of its evaluation images."""
 
     def __init__(self, dataset: Dataset) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class NoFeatures(Exception):
 
 
 class FeatureLookup:
-    """The features of every image of a data set: what a simulated learner sees in it."""
+    """The features of every image of a data set, which are what a simulated learner sees."""
 
     def __init__(self, dataset: Dataset) -> None:
         unseen = pools.evaluation_features(dataset)
@@ -49,14 +49,14 @@ class FeatureLookup:
         self.features = {example.key: rows[example.pk] for example in examples}
 
     def for_participant(self, token: str) -> Mapping[str, FloatArray]:
-        """By the names that images have for one participant."""
+        """By the image names that one participant gets."""
         who = Participant().with_link(token)
         return {image_key(who, Example(key=key)): x for key, x in self.features.items()}
 
 
 @dataclass
 class Bot:
-    """Takes one session from the link to the last page, or leaves on the way."""
+    """Takes one session from the link to the last page, or drops out."""
 
     client: Client
     worker: SimulatedWorker
@@ -66,7 +66,7 @@ class Bot:
     before_each_request: Callable[[], None] = lambda: None
 
     def take_part(self, slug: str, invitation: str) -> bool:
-        """The whole session; whether the bot stayed to its end."""
+        """Takes the whole session; returns whether the bot finished."""
         self.session = Session(
             self.client, slug, {"invitation": invitation}, before_each_post=self.before_each_request
         )
@@ -130,7 +130,7 @@ def classify(bot: Bot, task: Json) -> Json:
     return {"label": task.get("instruction") or label, "response_ms": response_ms}
 
 
-# How a bot answers the tasks of each stage, after the time that a person would take.
+# How a bot answers the tasks of each stage, with human response times.
 ANSWERS: dict[str, Callable[[Bot, Json], Json]] = {
     Participant.Stage.CONSENT: agree,
     Participant.Stage.MEMORY: restore_order,

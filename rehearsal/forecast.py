@@ -1,4 +1,4 @@
-"""What the engine alone expects of a study: simulated workers with every one of its teachers."""
+"""Simulates workers with every teacher of a study, by the engine and without a server."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .simulation import POPULATION, MeasuredWorker, Row, Simulation
 def forecast(
     study: Study, workers: int, seed: int, processes: int = 1
 ) -> Iterator[Iterator[dict[str, Row]]]:
-    """For every worker in turn, a row for each teacher.
+    """For every worker, a row for each teacher.
 
-    The same worker meets every teacher: paired, a difference shows with fewer workers.
+    The same worker meets every teacher, because paired comparisons need fewer workers.
     """
     simulation = simulation_of(study)
     measured = [measured_worker(study, simulation, (seed % 2**32, n)) for n in range(workers)]
@@ -56,7 +56,7 @@ def evaluation_labels(dataset: Dataset) -> tuple[int, ...]:
 
 
 def measured_worker(study: Study, simulation: Simulation, seed: tuple[int, ...]) -> MeasuredWorker:
-    """A worker after the study's memory test, which moves none of the worker's later draws."""
+    """A worker after the study's memory test, which does not change the worker's later random draws."""
     worker = POPULATION.worker(simulation.pool, simulation.rate, seed)
     lengths = scoring.lengths_by_test(
         worker.restore, study.memory_min_length, study.memory_max_length, study.memory_trials

@@ -1,4 +1,4 @@
-"""The connection of bots and benchmarks to a running server, by the same requests that a browser sends."""
+"""A client of the session API, for bots and benchmarks: the same requests that a browser sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.conf import settings
 
 TIMEOUT_SECONDS = 60
 TRIES = 5
-# Too many requests, or a server that is starting.
+# Rate limited, or the server is starting.
 RETRYABLE = {429, 502, 503, 504}
 LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
@@ -21,11 +21,11 @@ Json = dict[str, Any]
 
 
 class ServerError(Exception):
-    """The server cannot be reached, or refuses what a bot sends."""
+    """The server cannot be reached or rejects a request."""
 
 
 class Client:
-    """One connection that is kept open. A request that got no reply is sent again, which the session API allows."""
+    """One keep-alive connection. Requests without a response are sent again; the session API is idempotent."""
 
     def __init__(self, address: str) -> None:
         self.parts = urlsplit(address)
@@ -37,7 +37,7 @@ class Client:
         self.connection = kind(self.parts.hostname, self.parts.port, timeout=TIMEOUT_SECONDS)
         self.headers = {"Content-Type": "application/json"}
         if self.parts.hostname not in LOOPBACK:
-            # Behind a proxy the server knows itself under its public name only.
+            # Behind a proxy the server only accepts its public host name.
             public = urlsplit(settings.JEDI_PUBLIC_URL)
             self.headers |= {"Host": public.netloc, "X-Forwarded-Proto": public.scheme}
 
@@ -45,7 +45,7 @@ class Client:
         return dict(json.loads(self.content(path)))
 
     def content(self, path: str) -> bytes:
-        """What is at an address, an image for example."""
+        """The body of a response, for example an image."""
         return self._send("GET", path, None)
 
     def post(self, path: str, body: Json) -> Json:
@@ -75,7 +75,7 @@ class Client:
 
 
 class Session:
-    """One session over the API: joining, showing, answering, and what the server said last."""
+    """One session over the API, with its latest state."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Session:
         return bool(self.task["kind"] == "done")
 
     def begin_exposure(self) -> list[str]:
-        """Starts the display of a memory round; returns the true order, which is sent once."""
+        """Starts the display of a memory round and returns the true order, which is sent only once."""
         body = {"position": self.task["position"]}
         return list(self._post(self.address + "exposures/", body)["task"]["order"])
 

@@ -1,4 +1,4 @@
-"""The verbs of a rehearsal. The command, the admin and the background worker call these."""
+"""Running rehearsals, from the command and from the background worker."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 Progress = Callable[[Rehearsal], object]
 BOTS_AT_ONCE = 4
-# With think times a bot mostly sleeps.
+# A paced bot mostly sleeps.
 PACED_BOTS_AT_ONCE = 32
 
 
@@ -43,9 +43,9 @@ def run(
     processes: int = 1,
     progress: Progress = lambda _: None,
 ) -> None:
-    """Carries out a rehearsal, unless another worker does. Its row says what went wrong.
+    """Runs a rehearsal unless another worker has claimed it, and stores any problem on its row.
 
-    Bots talk to the server at the address; a forecast runs in this many processes.
+    Bots use the server at `address`; a forecast uses `processes`.
     """
 
     def work(lease: Lease) -> None:
@@ -100,23 +100,23 @@ def _let_bots_take_part(
             for future in futures:
                 future.result()
         except BaseException:
-            # The bots that are under way stop before their next answer, and the others do not begin.
+            # Running bots stop before their next answer; the others do not start.
             lease.ended.set()
             threads.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def numbers_of(rehearsal: Rehearsal) -> range:
-    """The numbers of the bots that are still to come.
+    """The numbers of the remaining bots.
 
-    Nobody knows which of its numbers a dead worker had begun with, so every attempt has numbers of its own.
+    It is unknown which numbers a dead worker had started, so every attempt has numbers of its own.
     """
     first = (rehearsal.attempts - 1) * rehearsal.workers
     return range(first, first + max(rehearsal.workers - rehearsal.ended, 0))
 
 
 class Sessions:
-    """What the bots of a rehearsal have in common."""
+    """Everything that the bots of a rehearsal share."""
 
     def __init__(self, rehearsal: Rehearsal, lease: Lease, address: str) -> None:
         self.rehearsal, self.lease, self.address = rehearsal, lease, address
@@ -126,7 +126,7 @@ class Sessions:
         self.rate = learning_rate_of(self.study)
 
     def take_part(self, number: int) -> bool:
-        """One session; whether the bot stayed to its end."""
+        """Runs one session; returns whether the bot finished."""
         seed = [self.rehearsal.seed % 2**32, number]
         worker = POPULATION.worker(self.features.pool, self.rate, seed)
         with closing(Client(self.address)) as client:
@@ -144,12 +144,12 @@ class Sessions:
 def _count(rehearsal: Rehearsal, is_finished: bool) -> None:
     name = "finished" if is_finished else "left"
     rehearsal.report(**{name: getattr(rehearsal, name) + 1})
-    # The threads of bots have connections of their own, which nobody else would close.
+    # Each bot thread has its own database connection.
     connection.close()
 
 
 def _forecast(rehearsal: Rehearsal, processes: int, progress: Progress) -> None:
-    """Starts over if a worker stopped: the same seed gives the same simulated workers."""
+    """Starts over after an interruption; the seed gives the same simulated workers."""
     study = rehearsal.study
     rehearsal.report(finished=0, **settings_used(study))
     rows: list[dict[str, Row]] = []
@@ -162,7 +162,7 @@ def _forecast(rehearsal: Rehearsal, processes: int, progress: Progress) -> None:
 
 
 def settings_used(study: Study) -> dict[str, Any]:
-    """What its row keeps of the settings that it is made with."""
+    """The settings that are stored on the rehearsal's row."""
     return {
         "configuration_hash": configuration_hash(study.configuration()),
         "learning_rate": study.effective_learning_rate,

@@ -1,4 +1,4 @@
-"""Sessions of simulated workers without pages: plain values and paths, which any process can be handed."""
+"""Sessions of simulated workers. No Django, plain values and paths only: worker processes import and unpickle this."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POPULATION = Population()
 
 @dataclass(frozen=True)
 class MeasuredWorker:
-    """A simulated worker whom the memory test has been through, and what the study decided by it."""
+    """A simulated worker after the memory test, with the memory decay and lengths that follow from it."""
 
     seed: tuple[int, ...]
     span: float
@@ -32,7 +32,7 @@ class MeasuredWorker:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """What the sessions of a study have in common."""
+    """The settings that all sessions of a study share."""
 
     pool_folder: Path
     evaluation_file: Path
@@ -45,18 +45,18 @@ class Simulation:
     cold_start: int
     evaluation_size: int
     references: tuple[int, ...]
-    """the pool indices of the pictures of classes that workers see before"""
+    """pool indices of the reference pictures shown before teaching"""
 
     @property
     def pool(self) -> Pool:
         return _pool(self.pool_folder)
 
     def sessions(self, measured: MeasuredWorker) -> dict[str, Row]:
-        """One worker with every teacher, each time from the beginning."""
+        """One worker with every teacher, each time from the same start."""
         return {arm: self.session(arm, measured) for arm in measured.steps}
 
     def session(self, arm: str, measured: MeasuredWorker) -> Row:
-        """One worker with one teacher, from the first lesson to the evaluation."""
+        """One worker with one teacher: teaching and evaluation."""
         pool = self.pool
         worker = POPULATION.worker(pool, self.rate, measured.seed)
         teacher = make_teacher(

@@ -1,7 +1,4 @@
-"""Numbers as people read them: one place for their words and signs, in pages, charts and reports.
-
-It loads no numerics, so that a page may use it before the first number is computed.
-"""
+"""Numbers as text, for pages, charts and reports. It does not import NumPy or SciPy."""
 
 from __future__ import annotations
 
@@ -24,11 +21,11 @@ def in_words(names: Sequence[str]) -> str:
 
 
 def with_minus(text: str) -> str:
-    """With a minus sign, which is as wide as a plus, for every hyphen."""
+    """With minus signs instead of hyphens."""
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-# On axes and beside marks: the title of the axis has the unit.
+# On axes and beside marks, where the axis title has the unit.
 
 
 def plain(value: float) -> str:
@@ -41,7 +38,7 @@ def percent(share: float) -> str:
 
 
 def signed_points(share: float) -> str:
-    """0.123 as +12.3, in percentage points; nought is never negative."""
+    """0.123 as +12.3, in percentage points; never −0."""
     return with_minus(f"{round(100 * share, 1) + 0:+.1f}")
 
 
@@ -49,16 +46,16 @@ def signed_tick(share: float) -> str:
     return with_minus(f"{100 * share:+.0f}") if share else "0"
 
 
-# In sentences and tables: what is not known is a dash.
+# In sentences and tables, where None is a dash.
 
 
 def decimal(value: float | None, places: int) -> str:
-    """A value that rounds to zero has no sign."""
+    """A value that rounds to zero has no minus sign."""
     return UNKNOWN if value is None else with_minus(f"{value:z.{places}f}")
 
 
 def places_for(values: Iterable[float]) -> int:
-    """Decimals that show the largest of these with four digits."""
+    """The number of decimals that shows the largest value with four digits."""
     largest = max((abs(value) for value in values), default=0.0)
     return max(0, min(9, 3 - math.floor(math.log10(largest)))) if largest > 0 else 2
 
@@ -72,7 +69,7 @@ def points_with_unit(value: float | None) -> str:
 
 
 def spread(value: float | None) -> str:
-    """A standard deviation in percentage points, which has no sign."""
+    """A standard deviation in percentage points, without a sign."""
     return UNKNOWN if value is None else f"{100 * value:.1f}"
 
 
@@ -99,7 +96,7 @@ def points_interval(interval: Interval | None) -> str:
 
 
 def share_interval(interval: Interval | None) -> str:
-    """Without the sign of percent: the heading of the column has it."""
+    """Without %, which is in the heading of the column."""
     return between(interval, spread)
 
 

@@ -1,4 +1,4 @@
-"""Tables of plain values: what pages of numbers have in common, before anything draws them."""
+"""Tables of plain values, which a template renders."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Column:
     css_class: str = ""
     is_strong: bool = False
     names_rows: bool = False
-    """Whether its cells say what their rows are about."""
+    """Whether its cells are row headings."""
     cell_class: str = ""
-    """The class of its cells, where it is not that of its heading."""
+    """The class of its cells, if it differs from that of the heading."""
     group: str = ""
-    """A heading that it shares with its neighbours."""
+    """A heading shared with neighbouring columns."""
 
     @property
     def class_of_cells(self) -> str:
@@ -46,15 +46,15 @@ class Heading:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under columns. `label` is its name for those who do not see it."""
+    """`label` is the accessible name."""
 
     label: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]] = field(default=())
     is_tall: bool = False
-    """Whether it scrolls by itself when it is long."""
+    """Whether a long table scrolls by itself."""
     note: str = ""
-    """Whom it is about and whom it leaves out, said below it."""
+    """A description of its sample, shown below it."""
 
     @property
     def head(self) -> list[list[Heading]]:
@@ -71,5 +71,5 @@ class Table:
 
     @property
     def body(self) -> list[list[tuple[Column, Any]]]:
-        """Every cell with its column."""
+        """Cells with their columns."""
         return [[*zip(self.columns, row, strict=True)] for row in self.rows]

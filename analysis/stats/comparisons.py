@@ -1,6 +1,6 @@
-"""Tests of "no difference" between arms, the correction for making several of them, and the size of an effect.
+"""Tests for differences between arms, Holm's correction, effect sizes and rank correlation.
 
-Hedges' g and its interval are computed here, as SciPy does not have them.
+Hedges' g, its interval and Holm's correction are computed here, because SciPy lacks them.
 """
 
 import math
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HypothesisTest:
-    """A test of "no difference". `df2` is there for F alone."""
+    """Only F has `df2`."""
 
     statistic: float
     df: float
@@ -28,7 +28,7 @@ class HypothesisTest:
 
 @dataclass(frozen=True)
 class PairwiseComparison:
-    """Two arms: the difference of their means, Welch's t with its interval, and the size of the effect."""
+    """Two arms: the difference of their means, Welch's t with its interval, and Hedges' g."""
 
     difference: float
     interval: Interval | None = None
@@ -62,7 +62,7 @@ def welch_t(a: Sequence[float], b: Sequence[float]) -> tuple[HypothesisTest, Int
     spread_a, spread_b = variance(a), variance(b)
     if spread_a is None or spread_b is None or spread_a + spread_b == 0:
         return None
-    # Of an arm of equal values that are not 0 SciPy would warn that precision was lost; t does not mind the shift.
+    # SciPy warns of lost precision if all values of an arm are equal and not 0; a shift does not change t.
     shift = a[0] if spread_a < spread_b else b[0]
     result = stats.ttest_ind(np.subtract(a, shift), np.subtract(b, shift), equal_var=False)
     limits = result.confidence_interval(CONFIDENCE)
@@ -98,7 +98,7 @@ def welch_anova(groups: Sequence[Sequence[float]]) -> HypothesisTest | None:
 
 
 def welch_anova_df2(groups: Sequence[Sequence[float]]) -> float:
-    """The second degrees of freedom of Welch's F, (k² − 1)/(3h), which SciPy does not tell."""
+    """The second degrees of freedom of Welch's F, (k² − 1)/(3h), which SciPy does not return."""
     sizes = np.array([len(group) for group in groups], dtype=float)
     weights = sizes / np.array([np.var(group, ddof=1) for group in groups])
     h = ((1 - weights / weights.sum()) ** 2 / (sizes - 1)).sum()
@@ -115,13 +115,13 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> HypothesisTest | None:
 
 @dataclass(frozen=True)
 class RankCorrelation(HypothesisTest):
-    """With the interval of ρ; None where the ranks agree completely."""
+    """With the interval of ρ, which is None if |ρ| = 1."""
 
     interval: Interval | None = None
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> RankCorrelation | None:
-    """Spearman's rank correlation. None with too few pairs, or when a side does not vary."""
+    """None with too few pairs, or if one side does not vary."""
     if len(x) < TOO_FEW or len(set(x)) < 2 or len(set(y)) < 2:
         return None
     result = stats.spearmanr(x, y)
@@ -141,7 +141,7 @@ def rank_interval(rho: float, n: int) -> Interval | None:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's step-down correction, in the order given. What was not tested does not count."""
+    """Holm's step-down correction, in the given order. None is not counted as a test."""
     tested = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)
     largest = 0.0

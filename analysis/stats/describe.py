@@ -5,6 +5,7 @@ score.
 """
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,31 +13,31 @@ from functools import lru_cache
 import numpy as np
 from scipy import stats
 
-# Below this, an arm is described by its mean alone: an interval or a test would be theatre.
+# Smaller samples get a mean, but no interval and no test.
 TOO_FEW = 5
-# Below this, the interval of a mean is Student's, because the bootstrap's is too narrow (see `research/intervals.py`),
-# and intervals and p values are shown with a note that they are rough.
+# Smaller samples get Student's interval, because the bootstrap's is too narrow (see `research/intervals.py`), and a
+# note that intervals and p values are rough.
 FEW = 20
-# A spread below this share of the size of the values is rounding, not spread.
+# Relative deviations below this are rounding errors.
 ROUNDING = 1e-12
 CONFIDENCE = 0.95
 RESAMPLES = 9999
 BOOTSTRAP_SEED = 20_240_229
-# Numbers resampled at a time: they stay in the processor's cache, which is ten times faster than all at once.
+# Values resampled at a time: they fit the CPU cache, which is ten times faster than all at once.
 RESAMPLED_AT_ONCE = 50_000
 
 
 def known(values: Iterable[float | None]) -> tuple[float, ...]:
-    """The values that are there and finite."""
+    """The values that are neither None, infinite nor nan."""
     return tuple(float(v) for v in values if v is not None and math.isfinite(v))
 
 
 def mean(values: Sequence[float]) -> float | None:
-    return math.fsum(values) / len(values) if values else None
+    return statistics.fmean(values) if values else None
 
 
 def variance(values: Sequence[float]) -> float | None:
-    """The unbiased variance; None of fewer than two, and exactly 0 where only rounding differs."""
+    """The unbiased variance; None for fewer than two values, and exactly 0 if they differ only by rounding."""
     if len(values) < 2:
         return None
     array = np.asarray(values)
@@ -56,7 +57,7 @@ class Interval:
 
 
 def mean_interval(values: tuple[float, ...]) -> Interval | None:
-    """The 95 % interval of a mean, as every page, figure and report shows it; None of fewer than TOO_FEW."""
+    """The 95 % interval of a mean, as on every page; None for fewer than TOO_FEW values."""
     if len(values) < TOO_FEW:
         return None
     if variance(values) == 0:
@@ -71,12 +72,12 @@ def t_interval(values: tuple[float, ...]) -> Interval:
     return Interval(float(low), float(high))
 
 
-# The page is opened again and again over the same answers: the key is the data themselves.
+# Pages are reloaded with the same data, which are the key.
 @lru_cache(maxsize=256)
 def bootstrap_interval(values: tuple[float, ...]) -> Interval:
-    """The bias-corrected and accelerated (BCa) bootstrap interval of the mean, by a fixed seed; it needs spread."""
+    """The bias-corrected and accelerated (BCa) bootstrap interval of the mean, with a fixed seed."""
     limits = stats.bootstrap(
-        # The order in which people came must not move the interval.
+        # The interval must not depend on the order of the values.
         (np.sort(values),),
         np.mean,
         n_resamples=RESAMPLES,
@@ -94,10 +95,9 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def median_interval(values: Sequence[float]) -> Interval | None:
-    """The interval of a median between two of the values, which needs no distribution; None where even the smallest
-    and the largest are too near, with fewer than six.
+    """The distribution-free interval of a median, between two of the values; None for fewer than six.
 
-    The median lies below the k-th smallest value as often as fewer than k of n coins show heads.
+    The median lies below the k-th smallest value if fewer than k of n values lie below it, which is binomial.
     """
     place = int(stats.binom.ppf((1 - CONFIDENCE) / 2, len(values), 0.5))
     if place == 0:
@@ -111,8 +111,7 @@ def wilson_interval(right: int, n: int) -> Interval | None:
     """Wilson's score interval of a share, which stays within 0 and 1 and needs no large n."""
     if n == 0:
         return None
-    # Only the interval is wanted. It is the same for every null hypothesis, and for the observed share SciPy need not
-    # search for the p value.
+    # The interval does not depend on the null hypothesis, and with the observed share the p value is quick to compute.
     test = stats.binomtest(right, n, p=right / n)
     limits = test.proportion_ci(CONFIDENCE, method="wilson")
     return Interval(float(limits.low), float(limits.high))
@@ -120,7 +119,7 @@ def wilson_interval(right: int, n: int) -> Interval | None:
 
 @dataclass(frozen=True)
 class SampleSummary:
-    """One arm. `sd` needs two values, `interval` (of the mean) needs TOO_FEW."""
+    """`sd` needs two values, `interval` (of the mean) needs TOO_FEW."""
 
     n: int
     mean: float | None = None
@@ -165,7 +164,7 @@ def box(values: Sequence[float]) -> Box | None:
 
 
 def quantile_of_classes(counts: Sequence[tuple[float, int]], share: float) -> float | None:
-    """A quantile from (middle of the class, how many), the classes in ascending order."""
+    """A quantile of (middle of a class, count), with the classes in ascending order."""
     wanted = share * sum(count for _, count in counts)
     seen = 0
     for middle, count in counts:

@@ -1,4 +1,4 @@
-"""How many workers it takes to see a difference: by formula and by drawing from simulated ones."""
+"""Power and sample size: by formula, and by resampling simulated workers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .describe import CONFIDENCE, TOO_FEW
 
 Floats = NDArray[np.float64]
 
-FEWEST, MOST = 2, 20_000
+MIN_N, MAX_N = 2, 20_000
 DRAWS = 1000
 DEFAULT_POWER = 0.8
 SEED = 0
-# Numbers drawn at a time, which bounds the memory.
+# Values drawn at a time, which bounds memory.
 AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
 class Question:
-    """The difference between two teachers' means that a study should not miss."""
+    """The difference of means to detect, with the level and the power of the test."""
 
     effect: float
     alpha: float = 0.05
@@ -52,16 +52,16 @@ def power_by_formula(n: int, effect: float, sd: float, alpha: float) -> float:
         return 1.0
     df, shift = 2 * n - 2, effect / sd * math.sqrt(n / 2)
     edge = stats.t.ppf(1 - alpha / 2, df)
-    # Where the far tail underflows, SciPy says nan; there the power is 1.
+    # SciPy returns nan where the far tail underflows; there the power is 1.
     above, below = stats.nct.sf(edge, df, shift), stats.nct.cdf(-edge, df, shift)
     return float(np.nan_to_num(above, nan=1.0) + np.nan_to_num(below, nan=0.0))
 
 
 def detectable_effect(n: int, alpha: float = 1 - CONFIDENCE) -> float | None:
-    """The effect, in standard deviations, that two arms of n find with DEFAULT_POWER: a root of the formula."""
+    """The effect, in standard deviations, that two arms of n detect with DEFAULT_POWER."""
     if n < TOO_FEW:
         return None
-    # More than the distance between the two normal tails, and not by more than this: t has heavier tails.
+    # An upper bound, because t has heavier tails than the normal distribution.
     largest = 2 * (stats.t.isf(alpha / 2, 2 * n - 2) + stats.t.isf(1 - DEFAULT_POWER, 2 * n - 2))
     return float(
         optimize.brentq(
@@ -73,8 +73,8 @@ def detectable_effect(n: int, alpha: float = 1 - CONFIDENCE) -> float | None:
 
 
 def needed_by_formula(question: Question, sd: float) -> int | None:
-    """The fewest workers per arm whose power is enough; None beyond MOST."""
-    return fewest(
+    """The smallest number of workers per arm whose power is enough; None above MAX_N."""
+    return smallest_n(
         lambda n: power_by_formula(n, question.effect, sd, question.alpha) >= question.power
     )
 
@@ -87,7 +87,7 @@ def pooled_sd(groups: Sequence[Sequence[float]]) -> float | None:
 
 
 def power_by_drawing(n: int, question: Question, first: Floats, second: Floats) -> float:
-    """How often Welch's t test finds the effect, with n workers per arm drawn from the simulated ones.
+    """How often Welch's t test detects the effect, with n workers per arm drawn from the simulated ones.
 
     Both arms keep the shape and spread that they have; their means are shifted so that they differ by the effect.
     """
@@ -105,21 +105,21 @@ def power_by_drawing(n: int, question: Question, first: Floats, second: Floats) 
 def needed_by_drawing(
     question: Question, first: Sequence[float], second: Sequence[float]
 ) -> int | None:
-    """The fewest workers per arm whose drawn power is enough; None beyond MOST."""
+    """The smallest number of workers per arm whose drawn power is enough; None above MAX_N."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if min(len(a), len(b)) < 2:
         return None
-    return fewest(lambda n: power_by_drawing(n, question, a, b) >= question.power)
+    return smallest_n(lambda n: power_by_drawing(n, question, a, b) >= question.power)
 
 
-def fewest(is_enough: Callable[[int], bool]) -> int | None:
-    """The smallest n from FEWEST to MOST that is enough, found by doubling and halving."""
-    high = FEWEST
+def smallest_n(is_enough: Callable[[int], bool]) -> int | None:
+    """The smallest n from MIN_N to MOST that is enough, by doubling and bisection."""
+    high = MIN_N
     while not is_enough(high):
-        if high >= MOST:
+        if high >= MAX_N:
             return None
-        high = min(2 * high, MOST)
-    low = max(FEWEST, high // 2)
+        high = min(2 * high, MAX_N)
+    low = max(MIN_N, high // 2)
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle + 1, high)

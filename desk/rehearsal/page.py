@@ -48,11 +48,11 @@ def rehearsal(request: HttpRequest, study: Study) -> HttpResponse:
     if forecast and asked.is_valid():
         # Statistics take a moment to load, which the other pages should not wait for.
         from analysis.stats.power import Question
-        from rehearsal.outlook import outlook
+        from rehearsal.forecast_page import forecast_content
 
         values = asked.cleaned_data
         question = Question(values["effect"] / 100, values["alpha"], values["power"] / 100)
-        context |= outlook(study, forecast, question)
+        context |= forecast_content(study, forecast, question)
     return study_page(request, study, "admin/desk/rehearsal/page.html", "Rehearsal", context)
 
 

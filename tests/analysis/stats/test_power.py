@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.stats.power import (
-    MOST,
+    MAX_N,
     Question,
     detectable_effect,
-    fewest,
     needed_by_drawing,
     needed_by_formula,
     pooled_sd,
     power_by_formula,
+    smallest_n,
 )
 
 
@@ -36,7 +36,7 @@ def test_the_detectable_effect_is_the_noncentral_ts(n, alpha, d):
 
 def test_too_few_detect_no_effect_that_could_be_named():
     assert detectable_effect(4) is None
-    assert detectable_effect(MOST) < 0.03
+    assert detectable_effect(MAX_N) < 0.03
 
 
 def test_the_power_of_no_effect_is_alpha():
@@ -61,7 +61,7 @@ def test_the_number_is_the_fewest_that_is_enough(effect, alpha, power):
 
 def test_an_effect_that_no_study_could_see_has_no_number():
     assert needed_by_formula(Question(1e-4), sd=1.0) is None
-    assert fewest(lambda n: n >= MOST) == MOST
+    assert smallest_n(lambda n: n >= MAX_N) == MAX_N
 
 
 def test_drawing_from_normal_workers_agrees_with_the_formula():

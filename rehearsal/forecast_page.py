@@ -1,4 +1,4 @@
-"""What a forecast tells a researcher: expected results by teacher, and how many workers are needed."""
+"""The page of a forecast: expected results by teacher, and the sample size that a difference needs."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ ASSUMPTIONS = (
 )
 
 Rows = Sequence[dict[str, Any]]
-# What a forecast calls the outcomes.
+# The keys of outcomes in the rows of a forecast.
 KEYS = {Outcome.GAIN: "gain", Outcome.EVALUATION: "evaluation"}
 UNITS = {Outcome.GAIN: "points", Outcome.EVALUATION: "%"}
-WAYS_TO_COUNT = ("by formula", "by simulation")
+METHODS = ("by formula", "by simulation")
 
 
-def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
+def forecast_content(study: Study, forecast: Rehearsal, question: Question) -> dict[str, Any]:
     """Everything that the page shows of a forecast, the primary outcome first."""
     results = by_teacher(study, forecast)
     expected = [expected_row(arm, rows, study) for arm, rows in results.items()]
     return {
         "expected": Table("Expected results by teacher", expected_columns(study), expected),
         "figures": [svg(expected_plot(outcome, results)) for outcome in study.outcomes],
-        "needed": [needed_words(outcome, study, results, question) for outcome in study.outcomes],
+        "needed": [sample_sizes(outcome, study, results, question) for outcome in study.outcomes],
         "halved": f"{question.alpha / 2:g}",
         "is_outdated": forecast.configuration_hash != configuration_hash(study.configuration()),
         "assumptions": ASSUMPTIONS,
@@ -55,14 +55,14 @@ def outlook(study: Study, forecast: Rehearsal, question: Question) -> dict[str, 
 
 
 def by_teacher(study: Study, forecast: Rehearsal) -> dict[str, Rows]:
-    """The results in the order of the study's teachers: Postgres keeps the names of an object in its own order."""
+    """The results in the order of the study's teachers, because Postgres reorders the keys of JSON objects."""
     places = {arm: place for place, arm in enumerate(study.arm_names)}
     found: dict[str, Rows] = forecast.results
     return {arm: found[arm] for arm in sorted(found, key=lambda arm: places.get(arm, len(places)))}
 
 
 def simulated_rate(study: Study, forecast: Rehearsal) -> str:
-    """The rate that it was simulated with; empty for a forecast that did not keep it."""
+    """The learning rate of the simulation; empty for forecasts of releases that did not store it."""
     rate = forecast.learning_rate
     return "" if rate is None else rate_words(rate, study.dataset.learning_rate)
 
@@ -125,10 +125,10 @@ def expected_plot(outcome: Outcome, results: dict[str, Rows]) -> Any:
     return with_watermark(outcome_plot(outcome, title, arms), "simulated")
 
 
-def needed_words(
+def sample_sizes(
     outcome: Outcome, study: Study, results: dict[str, Rows], question: Question
 ) -> dict[str, Any]:
-    """How many workers an outcome takes: at the level itself, and at half of it, which leaves half to the other."""
+    """Participants per teacher for one outcome: at the level itself, and at half of it if both outcomes are tested."""
     values = values_of(outcome, results)
     sd = pooled_sd(list(values.values()))
     levels = [question, question.at(question.alpha / 2)]
@@ -146,7 +146,7 @@ def needed_words(
 
 
 def level_columns(title: str) -> tuple[Column, ...]:
-    return number_columns(*WAYS_TO_COUNT, strong=WAYS_TO_COUNT, group=title)
+    return number_columns(*METHODS, strong=METHODS, group=title)
 
 
 def needed_row(
@@ -154,7 +154,7 @@ def needed_row(
 ) -> list[str]:
     first = next(iter(values))
     counts = [
-        in_words(count)
+        formatting.UNKNOWN if count is None else str(count)
         for question in levels
         for count in (
             needed_by_formula(question, sd) if sd else None,
@@ -162,7 +162,3 @@ def needed_row(
         )
     ]
     return [f"{teacher_title(first)} − {teacher_title(arm)}", *counts]
-
-
-def in_words(workers: int | None) -> str:
-    return formatting.UNKNOWN if workers is None else str(workers)
