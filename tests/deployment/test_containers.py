@@ -125,7 +125,7 @@ def test_daily_tasks_run_in_a_shell(tmp_path):
 
 
 def test_a_worker_gets_longer_than_the_usual_ten_seconds_to_end():
-    assert services()["worker"]["stop_grace_period"] == "1m"
+    assert services()["worker"]["stop_grace_period"] == "30s"
     assert services()["web"]["stop_grace_period"] == "40s"
 
 

@@ -310,24 +310,24 @@ def test_nobody_notices_when_servers_and_workers_die_and_an_upgrade_goes_round(p
 
 
 SLOW_CONNECTIONS = 500
-# Requests that never end: a request line, a header, and the body of an answer.
+# Requests that never end: a request line, a header, and a body that the view reads.
 UNFINISHED = (
-    b"GET /healthz HT",
-    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
-    b"POST /api/sessions/x/answers/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b"Content-Length: 40\r\n\r\n{",
+    "GET /healthz HT",
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ",
+    "POST /api/studies/{slug}/sessions/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    "Content-Length: 40\r\n\r\n[",
 )
 
 
 @contextmanager
-def slow_clients(*connect: Callable[[], socket.socket]) -> Iterator[list[socket.socket]]:
+def slow_clients(slug: str, *connect: Callable[[], socket.socket]) -> Iterator[list[socket.socket]]:
     """Connections that have sent half a request and keep quiet, to each of the servers in turn."""
     kinds = cycle(product(UNFINISHED, connect))
     with ExitStack() as stack:
         connections = []
         for _, (request, connect_to) in zip(range(SLOW_CONNECTIONS), kinds, strict=False):
             connection = stack.enter_context(connect_to())
-            connection.sendall(request)
+            connection.sendall(request.replace("{slug}", slug).encode())
             connections.append(connection)
         yield connections
 
@@ -348,7 +348,7 @@ def test_participants_are_served_while_500_slow_clients_hold_their_connections(p
     with running_topology(postgres.create_database("slow")) as topology:
         slug = topology.site.make_study(evaluation_size=10)
         servers = (plain(topology.nginx_port), lambda: tls_connection(topology.site.port))
-        with slow_clients(*servers) as connections, crowd(topology, slug) as people:
+        with slow_clients(slug, *servers) as connections, crowd(topology, slug) as people:
             people.go_on(300)
             assert all(map(is_waiting, connections))
         assert_nothing_was_lost(topology, people)
