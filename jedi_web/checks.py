@@ -1,15 +1,11 @@
 """System checks: deployment settings that start, and fail or do nothing later."""
 
-import os
 from typing import Any
 
 from django.conf import settings
 from django.core import checks
 
 from . import environment
-
-# Permission of the group and of others to read files and to enter folders.
-READABLE = 0o055
 
 
 @checks.register
@@ -41,25 +37,3 @@ def proxies_are_counted(**options: Any) -> list[checks.CheckMessage]:
             id="jedi_web.W004",
         )
     ]
-
-
-@checks.register
-def proxy_can_read_files(**options: Any) -> list[checks.CheckMessage]:
-    """The reverse proxy usually runs as another user than the one who writes images and static files."""
-    if not settings.JEDI_ACCEL_LOCATION or current_umask() & READABLE != READABLE:
-        return []
-    return [
-        checks.Warning(
-            f"With the umask {current_umask():03o}, only this user can read new images and static files, and "
-            "JEDI_ACCEL_LOCATION says that another server sends them.",
-            hint="Set the umask to 022, or run that server as this user.",
-            id="jedi_web.W001",
-        )
-    ]
-
-
-def current_umask() -> int:
-    """The umask can only be read by setting it."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return umask

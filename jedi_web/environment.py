@@ -12,13 +12,14 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 SETTINGS = {
-    "JEDI_ACCEL_LOCATION", "JEDI_API_RATE", "JEDI_BIND", "JEDI_CACHE_URL", "JEDI_DATA_DIR", "JEDI_DB_PASSWORD_FILE",
+    "JEDI_API_RATE", "JEDI_BIND", "JEDI_CACHE_URL", "JEDI_DATA_DIR", "JEDI_DB_PASSWORD_FILE",
     "JEDI_DB_POOL", "JEDI_DEBUG", "JEDI_FRAME_ANCESTORS", "JEDI_HSTS_SECONDS", "JEDI_INTERNAL_URL", "JEDI_JOIN_RATE",
     "JEDI_LOG_JSON", "JEDI_PORT", "JEDI_PROXIES", "JEDI_PUBLIC_URL", "JEDI_SECRET_KEY", "JEDI_SECRET_KEY_FALLBACKS",
     "JEDI_SLOW_MS", "JEDI_WEBHOOK_PRIVATE",
 }  # fmt: skip
 # Settings of earlier releases, with what replaces them.
 REMOVED_SETTINGS = {
+    "JEDI_ACCEL_LOCATION": "The web server sends images itself; the reverse proxy needs no location for them.",
     "JEDI_ALLOWED_HOSTS": "The host names are those of JEDI_PUBLIC_URL.",
     "JEDI_CSRF_TRUSTED_ORIGINS": "The trusted origins are those of JEDI_PUBLIC_URL.",
     "JEDI_EMBEDDED_WORKER": "manage.py run starts the background worker.",
@@ -98,14 +99,6 @@ def rate(name: str, default: str) -> str:
     if re.fullmatch(r"[0-9]+/(s|m|h|d|(sec|second|min|minute|hour|day)s?)", value):
         return value
     raise invalid(name, value, f"a number of requests per s, min, hour or day, like {default}")
-
-
-def location(name: str) -> str:
-    """A location of nginx, or an empty string."""
-    value = text(name)
-    if not value or re.fullmatch("/.+/", value):
-        return value
-    raise invalid(name, value, "a path like /files/, or unset it")
 
 
 def web_addresses(name: str, default: str) -> list[str]:

@@ -38,8 +38,6 @@ if JEDI_PROXIES:
 SECURE_HSTS_SECONDS = env.number("JEDI_HSTS_SECONDS", 0)
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W008", "security.W021"]
 
-# The nginx location of the data sets, if nginx sends the images.
-JEDI_ACCEL_LOCATION = env.location("JEDI_ACCEL_LOCATION")
 # Whether webhooks may lead into the server's own network, and use plain http.
 JEDI_WEBHOOK_PRIVATE = env.flag("JEDI_WEBHOOK_PRIVATE")
 

@@ -18,7 +18,7 @@ from . import request_ids, services, sessions, stages
 from .errors import UNPREPARED, SessionError, is_unprepared, outage_of
 from .events import try_to_note_server_error
 from .images import SMALLEST
-from .models import Dataset, Participant, Study
+from .models import Participant, Study
 from .recruitment import Recruitment
 from .worker_page import offer_of, pictures_of
 
@@ -188,22 +188,12 @@ def image(request: HttpRequest, token: str, key: str) -> HttpResponse:
     nearest_first = sorted(stages.flow(), key=lambda stage: stage.name != participant.stage)
     for stage in nearest_first:
         if picture := stage.picture(participant, key, _side(request)):
-            response = _sent(picture)
+            content = picture.content
+            data = content if isinstance(content, bytes) else content.read_bytes()
+            response = HttpResponse(data, content_type=picture.content_type)
             response["Cache-Control"] = f"private, max-age={A_YEAR}, immutable"
             return response
     raise Http404
-
-
-def _sent(picture: stages.Picture) -> HttpResponse:
-    """A file is sent by the server in front, if the deployment has one for that: it alone learns the file's place."""
-    content = picture.content
-    if isinstance(content, bytes):
-        return HttpResponse(content, content_type=picture.content_type)
-    if not settings.JEDI_ACCEL_LOCATION:
-        return HttpResponse(content.read_bytes(), content_type=picture.content_type)
-    place = content.relative_to(Dataset.all_folders()).as_posix()
-    headers = {"X-Accel-Redirect": settings.JEDI_ACCEL_LOCATION + place}
-    return HttpResponse(content_type=picture.content_type, headers=headers)
 
 
 def _side(request: HttpRequest) -> int:

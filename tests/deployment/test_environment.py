@@ -133,7 +133,6 @@ def test_the_models_and_the_migrations_agree(tmp_path):
         ("JEDI_CACHE_URL", "redis://host:6379/name", "with the number of a database at its end"),
         ("JEDI_CACHE_URL", "redis://host:6379/0?nosuch=1", "only options that redis-py knows"),
         ("JEDI_CACHE_URL", "redis://host:6379/0?socket_timeout=long", "only options that redis-py knows"),
-        ("JEDI_ACCEL_LOCATION", "files", "Set it to a path like /files/"),
         ("JEDI_JOIN_RATE", "abc", "JEDI_JOIN_RATE is 'abc'. Set it to a number of requests per s, min, hour or day"),
         ("JEDI_JOIN_RATE", "5/fortnight", "like 240/min."),
         ("JEDI_JOIN_RATE", "5/month", "like 240/min."),
@@ -161,7 +160,6 @@ def test_a_wrong_setting_stops_the_start_and_names_the_remedy(
         "JEDI_PROXIES": lambda: environment.number("JEDI_PROXIES", 0),
         "DATABASE_URL": lambda: environment.database(tmp_path),
         "JEDI_CACHE_URL": environment.cache,
-        "JEDI_ACCEL_LOCATION": lambda: environment.location("JEDI_ACCEL_LOCATION"),
         "JEDI_JOIN_RATE": lambda: environment.rate("JEDI_JOIN_RATE", "240/min"),
         "JEDI_PUBLIC_URL": lambda: environment.web_addresses("JEDI_PUBLIC_URL", "http://127.0.0.1"),
         "JEDI_INTERNAL_URL": lambda: environment.web_address(

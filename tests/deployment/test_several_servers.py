@@ -1,4 +1,4 @@
-"""What several web servers share: a cache that may be unreachable, and images that the reverse proxy sends."""
+"""The cache that several web servers share may be unreachable."""
 
 import logging
 import signal
@@ -9,14 +9,13 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from django.core.checks import run_checks
 
 from desk.api.access import ResearcherThrottle
-from jedi_web import checks, environment
+from jedi_web import environment
 from studies.api import throttling
 from studies.api.throttling import CacheTolerantThrottle
 from studies.api.views import JoinThrottle
-from studies.models import Dataset, Study
+from studies.models import Study
 from tests.builders import make_study
 from tests.desk.api.test_researchers_api import Program
 from tests.people import make_researcher
@@ -141,35 +140,3 @@ def test_servers_that_share_a_cache_count_by_the_same_clock(settings, monkeypatc
     assert throttle.timer() == 1e9
     settings.JEDI_SHARES_CACHE = False
     assert throttle.timer() != 1e9
-
-
-@pytest.mark.django_db
-def test_the_server_in_front_is_told_the_file_of_an_image_and_nothing_else(settings):
-    worker = Worker(make_study())
-    address = worker.go_to("teaching")["image"]["url"]
-    sent = worker.client.get(address)
-    settings.JEDI_ACCEL_LOCATION = "/files/"
-    told = worker.client.get(address)
-    place = told["X-Accel-Redirect"].removeprefix("/files/")
-    assert (Dataset.all_folders() / place).read_bytes() == sent.content
-    assert (told.content, told["Content-Type"]) == (b"", "image/jpeg")
-    assert set(told.headers) - set(sent.headers) == {"X-Accel-Redirect"}
-    assert told["Cache-Control"] == sent["Cache-Control"]
-
-
-@pytest.mark.parametrize(
-    ("umask", "location", "is_said"),
-    [
-        (0o022, "/files/", False),
-        (0o027, "/files/", False),
-        (0o077, "/files/", True),
-        (0o077, "", False),
-    ],
-)
-def test_a_umask_that_keeps_files_from_the_server_in_front_is_told(
-    settings, monkeypatch, umask, location, is_said
-):
-    settings.JEDI_ACCEL_LOCATION = location
-    monkeypatch.setattr(checks, "current_umask", lambda: umask)
-    found = [message.id for message in run_checks()]
-    assert ("jedi_web.W001" in found) == is_said
