@@ -1,1 +1,1 @@
-"""The researcher's desk in the admin: one folder for each page of a study."""
+"""The researcher's desk in the admin: one module and one template for each page of a study."""

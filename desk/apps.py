@@ -11,11 +11,9 @@ class DeskConfig(AppConfig):
         from jobs.recovery import recovery_due
         from studies.answers import session_finished
 
-        from .access import roles
-        from .connections import webhooks
-        from .downloads import tables
+        from . import connections, downloads, sharing
 
-        post_migrate.connect(roles.make_researchers, sender=roles.last_app())
-        session_finished.connect(webhooks.announce_finished)
-        recovery_due.connect(webhooks.enqueue_due)
-        register(*tables.TABLES)
+        post_migrate.connect(sharing.create_researchers_group, sender=sharing.last_app())
+        session_finished.connect(connections.announce_finished)
+        recovery_due.connect(connections.enqueue_due)
+        register(*downloads.TABLES)

@@ -1,4 +1,4 @@
-"""What the desk keeps beside the studies themselves: decisions, payments, access tokens and webhook deliveries."""
+"""What the desk stores: decisions about participants, payments, access tokens, password links, webhook deliveries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from studies.models import Participant, Study, digest_of
 
 
 class Decision(models.Model):
-    """That a participant was excluded, or included again, and why. Written once; the newest one stands."""
+    """A decision to exclude a participant or to include them again. Never changed; the newest one is in force."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="decisions")
     excludes = models.BooleanField()
@@ -41,12 +41,12 @@ class PaymentQuerySet(models.QuerySet["Payment"]):
         return self.filter(participant__study=study)
 
     def standing(self) -> PaymentQuerySet:
-        """Those that have not been undone."""
+        """Payments that have not been undone."""
         return self.filter(undone_at=None)
 
 
 class Payment(models.Model):
-    """That a participant was paid a bonus. A payment that was recorded by mistake is undone, never removed."""
+    """A bonus that was paid. A payment that was recorded by mistake is undone, never deleted."""
 
     participant = models.ForeignKey(Participant, models.CASCADE, related_name="payments")
     batch = models.CharField(
@@ -82,11 +82,11 @@ class Payment(models.Model):
         return "undone" if self.undone_at else "paid"
 
 
-# "Last used" is for finding forgotten tokens: it need not be written at every request.
+# "Last used" helps to find forgotten tokens, so it is not written at every request.
 LAST_USED_STEP = timedelta(minutes=1)
 
 
-# How long a token works if nobody chooses; those from before tokens expired have as long from then on.
+# The default lifetime of a token. Tokens from before tokens expired got it with the migration.
 A_YEAR = timedelta(days=365)
 
 
@@ -102,13 +102,13 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
         return self.filter(revoked_at=None, expires_at__gt=timezone.now())
 
     def for_secret(self, secret: str) -> AccessTokenQuerySet:
-        """The valid token with this secret, if there is one."""
+        """The valid token with this secret; empty if there is none."""
         rows = self.valid().filter(digest=digest_of(secret))
         return rows.filter(user__is_active=True, user__is_staff=True).select_related("user")
 
 
 class AccessToken(models.Model):
-    """A key to the API that acts for one researcher. Only its digest is kept."""
+    """A token for the API that acts for one researcher. Only its digest is stored."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, editable=False, related_name="access_tokens"
@@ -132,7 +132,7 @@ class AccessToken(models.Model):
 
     @staticmethod
     def new_secret() -> str:
-        # Its beginning says what it is to whoever finds one where it should not be.
+        # The prefix identifies a leaked token.
         return "jedi_" + secrets.token_urlsafe(32)
 
     def touch(self) -> None:
@@ -141,7 +141,7 @@ class AccessToken(models.Model):
             AccessToken.objects.filter(pk=self.pk).update(last_used_at=now)
 
     def revoke(self) -> None:
-        """A token that was revoked already keeps its time."""
+        """Revoke the token. A token that is already revoked keeps its time."""
         AccessToken.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now())
 
 
@@ -163,7 +163,7 @@ class WebhookQuerySet(models.QuerySet["WebhookDelivery"]):
 
 
 class WebhookDelivery(models.Model):
-    """One message of a study. Stored together with what it reports, so that none is ever lost."""
+    """One message of a study, stored in the transaction of the event that it reports."""
 
     class Event(models.TextChoices):
         FINISHED = "session.finished", "a participant finished"
@@ -198,7 +198,7 @@ class WebhookDelivery(models.Model):
         return f"{self.event} {self.pk} ({self.state})"
 
     def settle(self, **fields: Any) -> None:
-        """Writes the outcome of a try, unless another worker has begun the next one meanwhile."""
+        """Store the outcome of a try, unless another worker has begun the next one."""
         this_try = WebhookDelivery.objects.filter(state=self.State.WAITING, tries=self.tries)
         claim(this_try, self, **fields)
         for name, value in fields.items():

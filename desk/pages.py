@@ -1,25 +1,26 @@
-"""The one table of a study's pages, in the order of its menu.
+"""The pages of a study, in the order of its menu.
 
-A new page is a folder with a `page.py` and a row here: its addresses, the menu, the lists of studies and what the
-server loads ahead follow from the `Page` itself.
+To add a page, write a module and a template with its name, and add the module's PAGES here. URLs, the menu and the
+lists of studies follow from them.
 """
 
-from desk.base.pages import AdminPage, Page
-from desk.checks import page as checks
-from desk.connections import page as connections
-from desk.downloads import page as downloads
-from desk.modelcheck import page as modelcheck
-from desk.monitor import page as monitor
-from desk.participants import admin as participants
-from desk.payment import page as payment
-from desk.preview import page as preview
-from desk.privacy import page as privacy
-from desk.quality import page as quality
-from desk.rehearsal import page as rehearsal
-from desk.results import page as results
-from desk.setup import page as setup
-from desk.share import page as share
-from desk.versions import page as versions
+from desk import (
+    checks,
+    connections,
+    downloads,
+    monitor,
+    participants,
+    payment,
+    preview,
+    privacy,
+    quality,
+    rehearsal,
+    results,
+    setup,
+    share,
+    versions,
+)
+from desk.page import AdminPage, Page
 
 PAGES: tuple[AdminPage | Page, ...] = (
     *setup.PAGES,
@@ -30,7 +31,6 @@ PAGES: tuple[AdminPage | Page, ...] = (
     *monitor.PAGES,
     *participants.PAGES,
     *results.PAGES,
-    *modelcheck.PAGES,
     *quality.PAGES,
     *payment.PAGES,
     *downloads.PAGES,

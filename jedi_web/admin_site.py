@@ -30,7 +30,7 @@ class ResearchSite(admin.AdminSite):
     def password_change(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> Any:
-        from desk.access.passwords import ChangeOwnPassword
+        from desk.accounts import ChangeOwnPassword
 
         context = self.each_context(request) | (extra_context or {})
         return ChangeOwnPassword.as_view(extra_context=context)(request)

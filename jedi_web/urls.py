@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from desk.access.passwords import SetPassword
+from desk.accounts import SetPassword
 from jedi_web.readiness import ready
 
 handler500 = "studies.views.server_error"
@@ -14,7 +14,7 @@ urlpatterns = [
     path("", include("studies.urls")),
     path("", include("memorytest.urls")),
     path("admin/first-password/<uidb64>/<token>/", SetPassword.as_view(), name="first_password"),
-    path("admin/docs/", include("desk.documentation.urls")),
+    path("admin/docs/", include("desk.documentation")),
     path("admin/", admin.site.urls),
     path("readyz", ready, name="ready"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),

@@ -3,7 +3,7 @@
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
-from desk.access.roles import RESEARCHERS
+from desk.sharing import RESEARCHERS
 from studies.models import Study, StudyShare
 from tests.markup import markup_of
 

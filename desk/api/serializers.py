@@ -1,15 +1,20 @@
-"""The replies and the requests of the researchers' API."""
+"""Requests and replies of the researchers' API, and the creation of a study."""
+
+from __future__ import annotations
 
 from typing import Any
 
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from desk.checks.finding import Grade
-from desk.checks.table import alarms
+from desk.check_rules import Grade
+from desk.checks import alarms
 from studies.api.views import StageField
 from studies.head_counts import HeadCount, by_arm, head_count, outcome_groups
-from studies.models import Participant, Study
+from studies.models import Dataset, Participant, Study
+from studies.models.settings import GROUPS, names_in
 
 
 class StudySummary(serializers.Serializer[Study]):
@@ -20,7 +25,7 @@ class StudySummary(serializers.Serializer[Study]):
     state = serializers.ChoiceField(choices=Study.State.choices)
     role = serializers.SerializerMethodField(help_text="your role: owner, edit, read, superuser")
     created_at = serializers.DateTimeField()
-    public_url = serializers.CharField(help_text="the workers' link")
+    public_url = serializers.CharField(help_text="the participants' link")
 
     def get_role(self, study: Study) -> str:
         user = self.context["request"].user
@@ -50,7 +55,7 @@ class Counts(serializers.Serializer[HeadCount]):
 
 class ArmCounts(Counts):
     arm = serializers.CharField(help_text="the teacher; empty before assignment")
-    is_open = serializers.BooleanField(help_text="whether new workers are assigned to it")
+    is_open = serializers.BooleanField(help_text="whether new participants are assigned to it")
 
 
 class StudyDetail(StudySummary):
@@ -82,10 +87,10 @@ class StudyDetail(StudySummary):
 
 
 class CheckLine(serializers.Serializer[Any]):
-    """One line of the check list."""
+    """One check of the check list."""
 
-    check = serializers.CharField(source="check.key")
-    title = serializers.CharField(source="check.title")
+    check = serializers.CharField(source="rule.key")
+    title = serializers.CharField(source="rule.title")
     grade = serializers.ChoiceField(
         choices=[grade.value for grade in Grade],
         help_text="`question`: may spoil the study; `obstacle`: it cannot run",
@@ -105,7 +110,7 @@ class ChangedState(StudyDetail):
 
 
 class ParticipantRow(serializers.ModelSerializer[Participant]):
-    """Nothing that identifies the person: recruiters' ids are only in exports, and only when asked for."""
+    """Nothing identifies the person: platform ids are only in exports, on request."""
 
     participant = serializers.CharField(source="code", help_text="the random code")
     stage = StageField()
@@ -125,7 +130,7 @@ class ParticipantRow(serializers.ModelSerializer[Participant]):
 
 
 class ParticipantFilter(serializers.Serializer[Any]):
-    """Each field is stored under the lookup that it stands for."""
+    """The source of each field is a lookup."""
 
     stage = StageField(required=False)
     arm = serializers.CharField(max_length=20, required=False)
@@ -147,3 +152,38 @@ class ParticipantFilter(serializers.Serializer[Any]):
 
 class StateRequest(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Study.State.choices)
+
+
+class StudyRequest(serializers.ModelSerializer[Study]):
+    """A setting that is left out has its default; the learning rate is the one that the data set suggests."""
+
+    dataset = serializers.CharField(
+        max_length=100, help_text="the data set's name; its newest version is used"
+    )
+
+    class Meta:
+        model = Study
+        fields = ["slug", "title", "dataset", *(name for group in GROUPS for name in names_in(group))]  # fmt: skip
+
+
+def create_study(values: dict[str, Any], owner: Any) -> Study:
+    """Create a draft. Raises ValidationError with the errors by field."""
+    dataset = newest_dataset(values.pop("dataset"), owner)
+    study = Study(**values, dataset=dataset, owner=owner)
+    study.full_clean()
+    try:
+        with transaction.atomic():
+            study.save()
+    except IntegrityError as error:
+        # Another request has just taken the link name.
+        raise ValidationError({"slug": "Study with this Link name already exists."}) from error
+    return study
+
+
+def newest_dataset(name: str, user: Any) -> Dataset:
+    visible = Dataset.objects.visible_to(user)
+    dataset = visible.filter(name=name).order_by("-version").first()
+    if dataset is None:
+        names = ", ".join(sorted(set(visible.values_list("name", flat=True)))) or "none yet"
+        raise ValidationError({"dataset": f"There is no such data set. Data sets: {names}."})
+    return dataset

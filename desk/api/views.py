@@ -1,42 +1,107 @@
 """The calls of the researchers' API: load or 404, validate, one service call, respond."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import QuerySet
 from django.http import HttpResponseBase
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import exceptions, serializers
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.pagination import PageNumberPagination
+from rest_framework.permissions import IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import UserRateThrottle
 
 from analysis.exports.formats import FORMATS
 from analysis.exports.tables import TABLES
-from desk.checks.table import check_list
-from desk.downloads import page as downloads
-from studies.api.views import error_responses
-from studies.errors import SessionError
-from studies.models import Participant, Study
-from studies.services import change_state
-from studies.version_groups import UnknownVersion
-
-from . import examples
-from .access import ResearcherView
-from .creation import StudyRequest, create_study
-from .serializers import (
+from desk import downloads
+from desk.api import examples
+from desk.api.serializers import (
     ChangedState,
     CheckLine,
     ParticipantFilter,
     ParticipantRow,
     StateRequest,
     StudyDetail,
+    StudyRequest,
     StudySummary,
+    create_study,
 )
+from desk.checks import check_list
+from desk.models import AccessToken
+from desk.page import may_edit, visible_study
+from studies.api.throttling import CacheTolerantThrottle
+from studies.api.views import JsonView, error_responses
+from studies.errors import SessionError
+from studies.models import Participant, Study
+from studies.services import change_state
+from studies.version_groups import UnknownVersion
+
+HOW = "Send “Authorization: Bearer …” with an access token. You can create one in the admin, under Access tokens."
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer jedi_…`: acts for the researcher who made the token."""
+
+    def authenticate(self, request: Request) -> tuple[User, AccessToken] | None:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        token = AccessToken.objects.for_secret(secret.strip()).first()
+        if token is None:
+            raise exceptions.AuthenticationFailed(
+                f"This token is unknown, expired or revoked. {HOW}"
+            )
+        token.touch()
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return 'Bearer realm="JEDI Web"'
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """The security scheme in the published schema."""
+
+    target_class = TokenAuthentication
+    name = "access token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": HOW}
+
+
+class ResearcherThrottle(CacheTolerantThrottle, UserRateThrottle):
+    scope = "researchers"
+
+
+class ResearcherView(JsonView):
+    """A call of the researchers' API."""
+
+    authentication_classes = [TokenAuthentication]
+    permission_classes = [IsAuthenticated]
+    throttle_classes = [ResearcherThrottle]
+
+    def permission_denied(
+        self, request: Request, message: str | None = None, code: str | None = None
+    ) -> NoReturn:
+        raise exceptions.NotAuthenticated(f"This call needs an access token. {HOW}")
+
+    def study(self, slug: str, *, edits: bool = False) -> Study:
+        """The study, or 404 if the user may not see it, or 403 if they may not edit it."""
+        study = visible_study(self.request.user, slug=slug)
+        if edits and not may_edit(self.request._request, study):
+            raise exceptions.PermissionDenied("This study is shared with you for reading only.")
+        return study
+
 
 problems = partial(error_responses, errors=examples.ERRORS)
 
@@ -182,10 +247,12 @@ WANTED = [
     OpenApiParameter(
         "identifiable",
         bool,
-        description="1: with the recruiters' ids, for those who may change the study",
+        description="1: with platform ids, for those who may change the study",
     ),
     OpenApiParameter(
-        "everyone", bool, description="1: also pilots, previews, rehearsals and excluded people"
+        "everyone",
+        bool,
+        description="1: also pilots, previews, rehearsals and excluded participants",
     ),
     OpenApiParameter(
         "version",
@@ -198,7 +265,7 @@ WANTED = [
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Why a file cannot be had, in the words of the API."""
+    """Turn the exceptions of an export into errors of the API."""
     try:
         yield
     except UnknownVersion as problem:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from desk.api.access import ResearcherThrottle
+from desk.api.views import ResearcherThrottle
 from jedi_web import environment
 from studies.api import throttling
 from studies.api.throttling import CacheTolerantThrottle

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from desk.home.lists import grouped
-from desk.home.next_steps import STEPS
+from desk.home import grouped_lists
 from studies.models import Participant, Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.people import browser_of, make_researcher, share, text_of
@@ -65,14 +64,14 @@ def test_the_first_page_costs_the_same_with_many_studies(ada, django_assert_max_
 @pytest.mark.parametrize(
     ("state", "people", "sentence", "first"),
     [
-        ("draft", 0, "let bots rehearse it", "preview"),
+        ("draft", 0, "rehearse it with bots", "preview"),
         ("pilot", 0, "Send the link to a few people", "share"),
-        ("open", 0, "Hand out the link.", "share"),
-        ("open", 1, "Watch how it goes.", "monitor"),
-        ("open", 2, "As many as you wanted have finished: close the study.", "monitor"),
+        ("open", 0, "Share the link.", "share"),
+        ("open", 1, "Follow its progress.", "monitor"),
+        ("open", 2, "The target number has finished: close the study.", "monitor"),
         ("paused", 1, "Open it again, or close it", "checks"),
         ("closed", 0, "It ended without results.", "checks"),
-        ("closed", 2, "Decide about what was flagged, pay", "quality"),
+        ("closed", 2, "Review the flagged sessions", "quality"),
     ],
 )
 def test_every_study_says_what_to_do_next(ada, state, people, sentence, first):
@@ -84,10 +83,6 @@ def test_every_study_says_what_to_do_next(ada, state, people, sentence, first):
     step = page(ada).partition('class="own-next"')[2]
     assert sentence in step
     assert re.search(r'href="([^"]+)"', step)[1] == f"/admin/studies/study/{study.pk}/{first}/"
-
-
-def test_every_state_has_a_next_step():
-    assert set(STEPS) == set(Study.State.values)
 
 
 def test_who_may_only_read_is_offered_nothing_to_change(ada):
@@ -110,7 +105,7 @@ def test_every_list_is_named_once(admin_user):
 
 def test_a_list_that_no_group_names_is_not_lost():
     model = {"object_name": "Weather", "name": "Weathers", "admin_url": "/w/", "add_url": None}
-    (group,) = grouped([{"models": [model]}])
+    (group,) = grouped_lists([{"models": [model]}])
     assert (group["title"], group["rows"][0]["title"]) == ("Other", "Weathers")
 
 

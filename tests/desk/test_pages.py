@@ -6,7 +6,7 @@ from importlib.util import find_spec, module_from_spec
 import pytest
 
 from desk import pages
-from desk.base.pages import Page, study_page
+from desk.page import Page, study_page
 from tests.builders import make_study
 from tests.people import study_address, text_of
 
@@ -16,7 +16,7 @@ MARKED = 'href="{}" aria-current="page">{}</a>'
 
 
 def weather(request, study):
-    return study_page(request, study, "admin/desk/base/page.html", "Weather", {})
+    return study_page(request, study, "admin/desk/base.html", "Weather", {})
 
 
 def forget(request, study):

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from desk.monitor.content import live_context
+from desk.monitor import live_context
 from studies import stages
 from studies.head_counts import outcome_groups
 from studies.models import Participant, Study

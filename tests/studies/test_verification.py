@@ -11,9 +11,9 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
-from desk.preview.sessions import clear_tried, open_preview
-from desk.privacy.purge import purge_people
-from desk.quality.exclusion import decide
+from desk.preview import clear_trials, create_preview
+from desk.privacy import purge_people
+from desk.quality import decide
 from evaluation.models import EvaluationItem
 from studies import chain, stages
 from studies.models import Example, Participant, Study
@@ -152,9 +152,9 @@ def test_nothing_is_found_after_what_the_product_does(person, admin_user):
     assert codes(person) == set()
     decide(person, excludes=False, reason="a mistake", actor=admin_user)
     for stage in ("memory", "teaching", "evaluation", "done"):
-        preview = open_preview(study=study, stage=stage, arm="imt")
+        preview = create_preview(study=study, stage=stage, arm="imt")
         assert codes(preview) == set(), stage
-    clear_tried(study=study, purposes=["preview"], actor=admin_user)
+    clear_trials(study=study, purposes=["preview"], actor=admin_user)
     assert study.removed_participants.count() == 4
     left = study.participants.exclude(pk=person.pk).get()
     Participant.objects.filter(pk=left.pk).update(last_seen_at="2020-01-01T00:00:00Z")

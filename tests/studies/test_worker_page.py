@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from desk.setup.page import paper_settings
+from desk.setup import paper_settings
 from studies.models import Participant, Study
 from studies.models.settings import IN_THE_PAPER
 from studies.recruitment import turk_origin

@@ -18,8 +18,8 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from desk.base.pages import Page
 from desk.models import AccessToken
+from desk.page import Page
 from desk.pages import PAGES
 from image_datasets.models import Import
 from image_datasets.remedy import NO_REMEDY

@@ -21,10 +21,9 @@ from django.test import Client, TestCase
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from desk.access.passwords import make_password_link
-from desk.connections import outbound
+from desk import bonus, outbound
+from desk.accounts import make_password_link
 from desk.models import AccessToken, Payment, WebhookDelivery
-from desk.payment import record
 from image_datasets.models import Import
 from jobs.models import LEASE
 from jobs.recovery import look_for_lost_work
@@ -186,7 +185,7 @@ def recording_payments(desk: Desk) -> Ask:
 
 
 def undoing_payments(desk: Desk) -> Ask:
-    record.record_paid(desk.study, [desk.finished().code], amount=2, actor=desk.user)
+    bonus.record_payments(desk.study, [desk.finished().code], amount=2, actor=desk.user)
     return desk.press("payment/undo/", batch=Payment.objects.get().batch)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from desk.preview.sessions import open_preview
+from desk.preview import create_preview
 from evaluation.models import EvaluationItem
 from studies.models import Study
 from tests.builders import make_dataset, make_study
@@ -26,7 +26,7 @@ class Anonymous(Worker):
 
     def __init__(self, study: Study, rng: np.random.Generator) -> None:
         self.__dict__ |= vars(
-            Worker.resuming(open_preview(study=study, stage="evaluation", arm="rt").token)
+            Worker.resuming(create_preview(study=study, stage="evaluation", arm="rt").token)
         )
         self.images: list[str] = []
         self.answers: list[int] = []

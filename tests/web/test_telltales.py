@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from desk.preview.sessions import open_preview
+from desk.preview import create_preview
 from evaluation.models import EvaluationItem
 from tests.builders import make_dataset, make_study
 from tests.worker import Worker
@@ -64,7 +64,7 @@ def accuracy_on_unseen(features: np.ndarray, labels: np.ndarray) -> float:
 def test_nothing_that_comes_before_an_answer_tells_a_class_from_the_other():
     dataset = make_dataset(teaching=12, evaluation=IMAGES, classes=("wolf", "dogs"))
     study = make_study(dataset=dataset, evaluation_size=IMAGES)
-    participant = open_preview(study=study, stage="evaluation", arm="rt")
+    participant = create_preview(study=study, stage="evaluation", arm="rt")
     worker, choices = Worker.resuming(participant.token), np.random.default_rng(2)
     reply, seconds, seen = worker.get(), 0.0, []
     while reply.json()["task"]["kind"] != "done":

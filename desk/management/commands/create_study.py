@@ -1,4 +1,4 @@
-"""Creates a study from the command line, with the same checks as the admin."""
+"""Create a study from the command line, with the same validation as the admin."""
 
 import math
 from argparse import ArgumentParser
@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from desk.checks.table import alarms
+from desk.checks import alarms
 from studies.models import Dataset, Study
 from studies.rates import rate_question, rate_sentence
 
@@ -59,9 +59,9 @@ class Command(BaseCommand):
 
 
 def doubts_of(study: Study) -> list[str]:
-    """Of an open study, what its check list questions; of a draft, the rate alone: the rest is still to come."""
+    """For an open study, the alarms of its check list; for a draft only the learning rate, as the rest may change."""
     if study.state == Study.State.OPEN:
-        return [f"{line.check.title}: {line.finding.sentence}" for line in alarms(study)]
+        return [f"{check.rule.title}: {check.finding.sentence}" for check in alarms(study)]
     return [question] if (question := rate_question(study)) else []
 
 

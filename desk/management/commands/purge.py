@@ -1,11 +1,11 @@
-"""Deletes what is stored about people; a daily `purge --older-than` keeps the promise of a consent form."""
+"""Delete data of participants. A daily `purge --older-than` implements a retention period."""
 
 from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from desk.privacy import purge
+from desk.privacy import PurgeRefused, people_before, people_of_study, purge_people
 from studies import audit
 from studies.models import Participant, ParticipantQuerySet, Study
 
@@ -24,18 +24,20 @@ class Command(BaseCommand):
             help="everybody, in all studies, who was last seen at least this many days ago",
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="only say how many people would be deleted"
+            "--dry-run",
+            action="store_true",
+            help="only print how many participants would be deleted",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             people, why = self.chosen(options)
-        except purge.PurgeRefused as refusal:
-            raise CommandError(str(refusal)) from refusal
+        except PurgeRefused as error:
+            raise CommandError(str(error)) from error
         if options["dry_run"]:
             self.stdout.write(f"Participants who would be deleted: {people.count()}")
             return
-        number = purge.purge_people(people, why=why, actor=audit.SHELL)
+        number = purge_people(people, why=why, actor=audit.SHELL)
         self.stdout.write(f"Participants deleted, with all their data: {number}")
 
     def chosen(self, options: dict[str, Any]) -> tuple[ParticipantQuerySet, str]:
@@ -48,8 +50,8 @@ class Command(BaseCommand):
             study = Study.objects.filter(slug=slug).first()
             if study is None:
                 raise CommandError(f"There is no study {slug}.")
-            return purge.people_of_study(study), "the whole study"
+            return people_of_study(study), "the whole study"
         days = options["older_than"]
         if days < 1:
             raise CommandError("--older-than takes a number of days, 1 or more.")
-        return purge.people_before(days), f"older than {days} days"
+        return people_before(days), f"older than {days} days"

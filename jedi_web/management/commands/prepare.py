@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from desk.access.passwords import make_password_link
+from desk.accounts import make_password_link
 from image_datasets.demo.services import load_demo
 from jedi_web import readiness
 from jedi_web.connections import DatabaseUnreachable, wait_for_postgres

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
@@ -90,8 +90,8 @@ class Choice:
     `probabilities` are the estimates that the learner says each of the k classes, to be stored with
     the step; `f` = 1 − P_y the estimate that the learner is wrong; `score` what the rule in force gave
     it, smaller being better: the teacher's own, or 0 where chance alone decides (RT and the cold
-    start). Where the score has two parts, score = diversity − usefulness. `explanation` is what else
-    the teacher says about it.
+    start). Where the score has two parts, score = diversity − usefulness. `judgement` is the teacher's
+    judgement of every example, allowed or not; `scores` (n,) are infinite where not allowed.
     """
 
     example: int
@@ -102,8 +102,12 @@ class Choice:
     is_cold_start: bool
     diversity: float | None = None
     usefulness: float | None = None
-    explanation: Explanation = field(repr=False, compare=False, kw_only=True)
+    judgement: Judgement = field(repr=False, compare=False, kw_only=True)
     scores: FloatArray = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def explanation(self) -> Explanation:
+        return self.judgement.explanation
 
     @property
     def p(self) -> float:
@@ -223,29 +227,16 @@ class Teacher(ABC):
 
     def scores(self, pool: Pool, history: Sequence[Shown]) -> FloatArray:
         """The scores that decide the next choice, shape (n,); infinite where not allowed."""
-        judgement, _ = self._decide(pool, Past.read(history, pool))
-        return judgement.scores
+        judgement, allowed, _ = self._decide(pool, Past.read(history, pool))
+        return _restricted(judgement.scores, allowed)
 
     def choose(self, pool: Pool, history: Sequence[Shown], rng: np.random.Generator) -> Choice:
         """Pick the example for step t, given the t−1 steps so far."""
         past = Past.read(history, pool)
-        judgement, chances = self._decide(pool, past)
+        judgement, allowed, chances = self._decide(pool, past)
+        scores = _restricted(judgement.scores, allowed)
         is_cold = chances is not None
-        example = rng.choice(pool.n, p=chances) if is_cold else self.pick(judgement.scores, rng)
-        return self._choice(pool, past, judgement, int(example), is_cold_start=is_cold)
-
-    def _decide(self, pool: Pool, past: Past) -> tuple[Judgement, FloatArray | None]:
-        """The judgement in force, and during the cold start each example's chance (n,)."""
-        cold_steps = min(self.cold_start, pool.n) - len(past)
-        if cold_steps > 0:
-            chances = cold_start.chances(pool.labels, past.taught, cold_steps, pool.class_count)
-            return _restricted(self.judge_cold(pool, past), chances > 0), chances
-        allowed = self.allowed(pool, past)
-        return _restricted(self.judge(pool, past), allowed), None
-
-    def _choice(
-        self, pool: Pool, past: Past, judgement: Judgement, example: int, *, is_cold_start: bool
-    ) -> Choice:
+        example = int(rng.choice(pool.n, p=chances) if is_cold else self.pick(scores, rng))
         believed = judgement.believed(example)
 
         def of_example(values: FloatArray | None) -> float | None:
@@ -255,20 +246,29 @@ class Teacher(ABC):
             example=example,
             probabilities=tuple(believed.tolist()),
             f=float(error_probability(believed[None], pool.labels[[example]])[0]),
-            score=float(judgement.scores[example]),
+            score=float(scores[example]),
             learning_rate=self.learning_rate(len(past) + 1),
-            is_cold_start=is_cold_start,
+            is_cold_start=is_cold,
             diversity=of_example(judgement.diversity),
             usefulness=of_example(judgement.usefulness),
-            explanation=judgement.explanation,
-            scores=judgement.scores,
+            judgement=judgement,
+            scores=scores,
         )
+
+    def _decide(self, pool: Pool, past: Past) -> tuple[Judgement, BoolArray, FloatArray | None]:
+        """The judgement of every example, which may be shown (n,), and in the cold start their probabilities (n,)."""
+        cold_steps = min(self.cold_start, pool.n) - len(past)
+        if cold_steps > 0:
+            chances = cold_start.chances(pool.labels, past.taught, cold_steps, pool.class_count)
+            return self.judge_cold(pool, past), chances > 0, chances
+        allowed = self.allowed(pool, past)
+        return self.judge(pool, past), allowed, None
 
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int | np.integer) and bool(value >= 0)
 
 
-def _restricted(judgement: Judgement, allowed: BoolArray) -> Judgement:
-    """The judgement with infinite scores where an example is not allowed."""
-    return replace(judgement, scores=np.where(allowed, judgement.scores, np.inf))
+def _restricted(scores: FloatArray, allowed: BoolArray) -> FloatArray:
+    """The scores, infinite where an example is not allowed."""
+    return np.where(allowed, scores, np.inf)

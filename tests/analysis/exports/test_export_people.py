@@ -197,7 +197,7 @@ def test_the_datasheet_tells_the_pay_and_no_secret():
 def test_the_page_switches_to_everyone_and_back(researcher, study):
     page = f"/admin/studies/study/{study.pk}/downloads/"
     plain = researcher.get(page).content.decode()
-    assert "Those who count (1)" in plain
+    assert "Analysis sample (1)" in plain
     assert "Left out: 1 (excluded), 1 (pilot), 1 (rehearsal)." in plain
     assert f'href="{page}?everyone=1"' in plain
     chosen = researcher.get(page, {"everyone": "1", "identifiable": "1"}).content.decode()

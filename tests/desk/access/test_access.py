@@ -8,9 +8,9 @@ from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.utils import timezone
 
-from desk.access.passwords import make_password_link
-from desk.access.roles import RESEARCHERS, RIGHTS, last_app, make_researchers
+from desk.accounts import make_password_link
 from desk.models import AccessToken
+from desk.sharing import PERMISSIONS, RESEARCHERS, create_researchers_group, last_app
 from image_datasets.models import Import
 from studies import audit
 from studies.models import AuditEntry, Dataset, Study, StudyShare
@@ -33,7 +33,9 @@ def study(owner) -> Study:
 def test_the_group_of_researchers_is_there_with_its_rights():
     group = Group.objects.get(name=RESEARCHERS)
     given = {p.codename for p in group.permissions.all()}
-    wanted = {f"{action}_{model}" for (_, model), actions in RIGHTS.items() for action in actions}
+    wanted = {
+        f"{action}_{model}" for (_, model), actions in PERMISSIONS.items() for action in actions
+    }
     assert given == wanted
     assert not any("user" in name or "group" in name or "permission" in name for name in given)
 
@@ -44,7 +46,7 @@ def test_a_migration_gives_back_what_is_missing_and_takes_nothing_away():
     group = Group.objects.get(name=RESEARCHERS)
     extra = Permission.objects.get(codename="view_user")
     group.permissions.set([extra])
-    make_researchers(using="default", sender=last_app())
+    create_researchers_group(using="default", sender=last_app())
     assert group.permissions.filter(codename="view_study").exists()
     assert extra in group.permissions.all()
 

@@ -13,7 +13,7 @@ from django.core.wsgi import get_wsgi_application
 from django.test import Client
 from django.utils import timezone
 
-from desk.api.access import ResearcherThrottle
+from desk.api.views import ResearcherThrottle
 from desk.models import AccessToken
 from studies.models import AuditEntry, Participant, Study, digest_of
 from tests.builders import make_dataset, make_participant, make_study

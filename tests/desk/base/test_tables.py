@@ -9,7 +9,7 @@ from analysis.charts.tables import Column, Table, number_columns, row_names
 
 
 def drawn(table: Table) -> str:
-    return without_space(render_to_string("admin/desk/base/_table.html", {"table": table}))
+    return without_space(render_to_string("admin/desk/_table.html", {"table": table}))
 
 
 def without_space(text: str) -> str:

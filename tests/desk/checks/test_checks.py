@@ -6,10 +6,8 @@ import pytest
 from django.utils import timezone
 
 from analysis.stats.power import detectable_effect, power_by_formula
-from desk.checks.facts import StudyFacts
-from desk.checks.finding import Finding, Grade
-from desk.checks.running import reach_of
-from desk.checks.table import CHECKS, alarms, check_list
+from desk.check_rules import RULES, Finding, Grade, StudyData, limited_reach
+from desk.checks import alarms, check_list
 from rehearsal.models import Rehearsal
 from studies.demo_texts import CONSENTS
 from studies.models import Participant, Study, StudyVersion
@@ -35,8 +33,8 @@ def study(dataset) -> Study:
 
 
 def found(study: Study, key: str) -> Finding:
-    check = next(check for check in CHECKS if check.key == key)
-    return check.judge(StudyFacts(study))
+    rule = next(rule for rule in RULES if rule.key == key)
+    return rule.check(StudyData(study))
 
 
 def judged(study: Study, key: str) -> tuple[str, str]:
@@ -72,8 +70,8 @@ def test_settings_that_do_not_fit_are_an_obstacle(study):
 
 def test_a_study_that_cannot_run_is_still_checked_in_everything(study):
     Study.objects.filter(pk=study.pk).update(arms="", reward=2)
-    grades = {line.check.key: line.grade for line in check_list(Study.objects.get())}
-    assert list(grades) == [check.key for check in CHECKS]
+    grades = {check.rule.key: check.grade for check in check_list(Study.objects.get())}
+    assert list(grades) == [rule.key for rule in RULES]
     assert (grades["settings"], grades["minutes"], grades["pay"]) == ("obstacle", "note", "note")
 
 
@@ -128,7 +126,7 @@ def test_a_low_ceiling_is_told_before_it_looks_like_failure(study):
     hard = make_dataset(teaching=40, evaluation=100, separation=0.05)
     grade, sentence = judged(change(study, dataset=hard), "ceiling")
     assert grade == Grade.QUESTION
-    assert "points more than guessing" in sentence
+    assert "points above chance" in sentence
 
 
 # What workers are told and paid
@@ -137,7 +135,7 @@ def test_a_low_ceiling_is_told_before_it_looks_like_failure(study):
 def test_the_minutes_are_compared_with_the_estimate(study):
     assert judged(study, "minutes") == (
         Grade.FINE,
-        "Workers are told 20 minutes, and the estimate is 16 minutes.",
+        "Participants are told 20 minutes, and the estimate is 16 minutes.",
     )
     for told, words in ((5, "too short"), (60, "more than they are likely to need")):
         finding = found(change(study, minutes=told), "minutes")
@@ -159,7 +157,7 @@ def test_sessions_that_no_person_can_have_taken_are_told(study):
     finish(study, 18, 19, 0.45)
     finding = found(study, "minutes")
     assert finding.grade == Grade.QUESTION
-    assert finding.sentence.startswith("1 of the 3 people who finished took less than 3")
+    assert finding.sentence.startswith("1 of the 3 participants who finished took less than 3")
     assert finding.link.url.endswith("/quality/")
     Participant.objects.filter(finished_at__lt=timezone.now() - timedelta(minutes=110)).update(
         is_excluded=True
@@ -171,8 +169,8 @@ def test_sessions_that_no_person_can_have_taken_are_told(study):
     ("reward", "currency", "grade", "words"),
     [
         ("3.00", "GBP", "fine", "GBP 3.00 is GBP 11.25 an hour: the estimate is 16 minutes."),
-        ("1.50", "GBP", "question", "Prolific allows no less than GBP 6.00."),
-        ("2.00", "USD", "question", "Prolific allows no less than USD 8.00."),
+        ("1.50", "GBP", "question", "Prolific’s minimum is GBP 6.00."),
+        ("2.00", "USD", "question", "Prolific’s minimum is USD 8.00."),
         ("2.00", "EUR", "fine", "EUR 7.50 an hour"),
         ("300", "GBP", "question", "Check the amount"),
         (None, "GBP", "note", "No pay is set"),
@@ -191,7 +189,7 @@ def test_pay_for_half_a_minute_is_an_alarm(study):
     finding = found(Study.objects.get(), "pay")
     assert finding.grade == Grade.QUESTION
     assert "GBP 406.67 an hour" in finding.sentence
-    assert "36 times the GBP 11.44 that the estimate promises" in finding.sentence
+    assert "36 times the GBP 11.44" in finding.sentence
     assert finding.link.url.endswith("/quality/")
 
 
@@ -227,8 +225,8 @@ def test_the_target_is_judged_by_the_difference_that_it_can_show(study):
     assert power_by_formula(60, effect, 1.0, 0.05 / 3) == pytest.approx(0.8)
     assert judged(change(study, target_per_arm=60), "target") == (
         Grade.FINE,
-        f"With 60 for each teacher, a difference in teaching gain of {effect:.2f} standard deviations is found 8 "
-        "times out of 10 (at the 5 % level divided by 3 comparisons).",
+        f"With 60 for each teacher, a difference in teaching gain of {effect:.2f} standard deviations is "
+        "detected with 80 % power (at the 5 % level divided by 3 comparisons).",
     )
     finding = found(change(study, target_per_arm=10), "target")
     assert finding.grade == Grade.QUESTION
@@ -245,13 +243,14 @@ def test_a_forecast_turns_the_difference_into_points_of_the_primary_outcome(stud
     effect = detectable_effect(60, 0.05)
     for outcome, sd in (("teaching_gain", 0.02**0.5), ("evaluation_accuracy", 0.005**0.5)):
         sentence = judged(change(study, primary_outcome=outcome), "target")[1]
-        assert f"about {100 * effect * sd:.0f} points by the forecast" in sentence
+        assert f"about {100 * effect * sd:.0f} points according to the forecast" in sentence
 
 
 def test_too_few_places_for_the_target_are_told(study):
     finding = found(change(study, target_per_arm=60, max_participants=200), "target")
     assert finding.grade == Grade.QUESTION
-    assert "200 places are too few" in finding.sentence and "takes 240" in finding.sentence
+    assert finding.link.url.endswith("#id_max_participants")
+    assert "200" in finding.sentence and "240" in finding.sentence
 
 
 # The server
@@ -271,14 +270,14 @@ def test_too_few_places_for_the_target_are_told(study):
     ],
 )
 def test_an_address_says_from_where_it_can_be_reached(host, reach):
-    assert reach_of(host) == reach
+    assert limited_reach(host) == reach
 
 
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("http://127.0.0.1:8000", "works only on this computer"),
-        ("http://192.168.1.20", "works only in your own network"),
+        ("http://127.0.0.1:8000", "only works on this computer"),
+        ("http://192.168.1.20", "only works in your own network"),
         ("http://study.example.org", "begins with http://"),
         ("https://study.example.org", ""),
     ],
@@ -317,7 +316,7 @@ def test_sessions_of_earlier_versions_are_told(study):
 
 def test_alarms_are_the_questions_and_the_obstacles(study):
     study = change(study, consent=CONSENTS[0])
-    raised = {line.check.key for line in alarms(study)}
-    doubtful = [line for line in check_list(study) if line.grade in ("question", "obstacle")]
-    assert raised == {line.check.key for line in doubtful} >= {"consent", "address"}
+    raised = {check.rule.key for check in alarms(study)}
+    doubtful = [check for check in check_list(study) if check.grade in ("question", "obstacle")]
+    assert raised == {check.rule.key for check in doubtful} >= {"consent", "address"}
     assert "target" not in raised, "worth knowing, and not worth an alarm"

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from desk.checks.page import how_many
-from desk.checks.table import CHECKS, check_list
+from desk.check_rules import RULES
+from desk.checks import check_list, check_summary
 from studies.models import Participant, Study, StudyVersion
 from tests.builders import make_dataset, make_study
 from tests.people import browser_of, make_researcher, share, study_address, text_of
@@ -22,9 +22,9 @@ def study() -> Study:
 
 def test_the_list_has_a_line_for_every_check_and_opens_the_study(researcher, study):
     page = text_of(researcher, study_address(study, "checks/"))
-    for check in CHECKS:
+    for check in RULES:
         assert f'id="check-{check.key}"' in page
-    assert how_many(check_list(study)) in page
+    assert check_summary(check_list(study)) in page
     assert 'name="state" value="open"' in page
     reply = researcher.post(study_address(study, "state/"), {"state": "open"}, follow=True)
     assert "The study is now open." in reply.content.decode()
@@ -75,7 +75,7 @@ def test_the_monitor_raises_half_a_minute_and_its_pay(researcher, study):
         page = text_of(researcher, study_address(study, address))
         assert page.count('class="is-alarm"') == 2
         assert "GBP 406.67 an hour" in page
-        assert "1 of the 1 people who finished took less than 3" in page
+        assert "1 of the 1 participants who finished took less than 3" in page
     bots = text_of(researcher, study_address(study, "monitor/?purpose=rehearsal"))
     assert 'id="alarms"' not in bots, "bots may be fast"
 
@@ -83,9 +83,9 @@ def test_the_monitor_raises_half_a_minute_and_its_pay(researcher, study):
 @pytest.mark.parametrize(
     ("grades", "words"),
     [
-        ("fine fine", "All 2 checks are fine."),
-        ("fine note", "1 of 2 checks are fine, 1 asks for a look."),
-        ("fine question note", "1 of 3 checks are fine, 2 ask for a look."),
+        ("fine fine", "All 2 checks passed."),
+        ("fine note", "1 of 2 checks passed; 1 needs attention."),
+        ("fine question note", "1 of 3 checks passed; 2 need attention."),
         ("obstacle fine", "The study cannot run yet."),
     ],
 )
@@ -94,4 +94,4 @@ def test_the_list_comes_to_a_sentence(grades, words):
         def __init__(self, grade: str) -> None:
             self.grade = grade
 
-    assert how_many([Line(grade) for grade in grades.split()]) == words
+    assert check_summary([Line(grade) for grade in grades.split()]) == words

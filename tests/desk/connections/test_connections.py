@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
-from desk.connections import outbound, webhooks
-from desk.connections.webhooks import MOST_TRIES, WAITS, enqueue_due, signature
+from desk import connections, outbound
+from desk.connections import MAX_TRIES, WAITS, enqueue_due, signature
 from desk.models import WebhookDelivery
 from jobs.recovery import look_for_lost_work
 from studies import sessions
@@ -122,7 +122,7 @@ def test_a_delivery_is_made_with_the_last_answer_or_not_at_all(monkeypatch):
 
 
 def waiting(url: str = "https://hooks.example.org/") -> WebhookDelivery:
-    return webhooks.announce_test(hooked(url))
+    return connections.announce_test(hooked(url))
 
 
 @pytest.mark.django_db
@@ -131,14 +131,14 @@ def test_what_is_not_heard_is_tried_six_times_in_a_day_and_then_given_up():
     with running_receiver(*[500] * 10) as receiver:
         delivery = waiting(receiver.url)
         moments = []
-        for tries in range(MOST_TRIES):
+        for tries in range(MAX_TRIES):
             assert delivery.state == State.WAITING
             before = timezone.now()
-            webhooks.deliver(delivery, tries)
+            connections.deliver(delivery, tries)
             delivery.refresh_from_db()
             moments.append(delivery.next_try_at - before)
-        webhooks.deliver(delivery, MOST_TRIES)
-    assert len(receiver.received) == MOST_TRIES == 6
+        connections.deliver(delivery, MAX_TRIES)
+    assert len(receiver.received) == MAX_TRIES == 6
     assert (delivery.state, delivery.answer) == ("failed", "answered 500")
     for wait, moment in zip(WAITS, moments, strict=False):
         assert wait <= moment < wait + timedelta(minutes=1)
@@ -152,8 +152,8 @@ def test_what_is_not_heard_is_tried_six_times_in_a_day_and_then_given_up():
 def test_what_fails_at_first_is_heard_later():
     with running_receiver(503, 200) as receiver:
         delivery = waiting(receiver.url)
-        webhooks.deliver(delivery, 0)
-        webhooks.deliver(delivery, 1)
+        connections.deliver(delivery, 0)
+        connections.deliver(delivery, 1)
     delivery.refresh_from_db()
     assert (delivery.state, delivery.tries) == ("sent", 2)
 
@@ -163,8 +163,8 @@ def test_what_fails_at_first_is_heard_later():
 def test_two_orders_for_one_try_send_one_request():
     with running_receiver(500, 500) as receiver:
         delivery = waiting(receiver.url)
-        webhooks.deliver(delivery, 0)
-        webhooks.deliver(WebhookDelivery.objects.get(), 0)
+        connections.deliver(delivery, 0)
+        connections.deliver(WebhookDelivery.objects.get(), 0)
     assert len(receiver.received) == 1
 
 
@@ -192,7 +192,7 @@ def test_the_worker_wakes_up_for_what_is_due_and_for_nothing_else(
 @pytest.mark.django_db
 def test_a_delivery_whose_worker_died_is_tried_again(django_capture_on_commit_callbacks):
     delivery = waiting()
-    assert webhooks._claim(delivery, 0)
+    assert connections.claim_try(delivery, 0)
     WebhookDelivery.objects.update(next_try_at=timezone.now())
     with django_capture_on_commit_callbacks(execute=True):
         look_for_lost_work()
@@ -219,8 +219,8 @@ def test_a_worker_that_wakes_up_after_the_next_try_changes_nothing():
     with running_receiver(200) as receiver:
         delivery = waiting(receiver.url)
         sleeper = WebhookDelivery.objects.get()
-        assert webhooks._claim(sleeper, 0)
-        webhooks.deliver(delivery, 1)
+        assert connections.claim_try(sleeper, 0)
+        connections.deliver(delivery, 1)
     sleeper.settle(state=State.FAILED, answer="answered 500")
     delivery.refresh_from_db()
     assert (delivery.state, delivery.tries, delivery.answer) == ("sent", 2, "answered 200")
@@ -231,8 +231,8 @@ def test_a_worker_that_wakes_up_after_the_next_try_changes_nothing():
 def test_a_delivery_whose_worker_died_at_the_last_try_is_given_up():
     with running_receiver() as receiver:
         delivery = waiting(receiver.url)
-        WebhookDelivery.objects.update(tries=MOST_TRIES)
-        webhooks.deliver(delivery, MOST_TRIES)
+        WebhookDelivery.objects.update(tries=MAX_TRIES)
+        connections.deliver(delivery, MAX_TRIES)
     assert receiver.received == []
     assert (delivery.state, delivery.answer) == (
         "failed",
@@ -245,7 +245,7 @@ def test_a_delivery_whose_worker_died_at_the_last_try_is_given_up():
 def test_a_redirect_is_not_followed():
     with running_receiver(302) as receiver:
         delivery = waiting(receiver.url)
-        webhooks.deliver(delivery, 0)
+        connections.deliver(delivery, 0)
     assert len(receiver.received) == 1
     assert (delivery.state, delivery.answer) == ("waiting", "answered 302")
 
@@ -255,7 +255,7 @@ def test_a_webhook_that_was_taken_away_is_given_up():
     delivery = waiting()
     Study.objects.update(webhook_url="")
     delivery.study.refresh_from_db()
-    webhooks.deliver(delivery, 0)
+    connections.deliver(delivery, 0)
     assert delivery.state == State.FAILED
 
 
@@ -420,7 +420,7 @@ def test_an_owner_sets_tests_and_takes_away_a_webhook(study, settings):
         "test",
         {"event": "test", "study": study.slug},
     )
-    webhooks.deliver(delivery, 0)
+    connections.deliver(delivery, 0)
     text = browser.get(page(study)).content.decode()
     assert study.webhook_secret in text and "could not be reached" in text
     before = study.webhook_secret
@@ -451,8 +451,8 @@ def test_an_http_webhook_of_an_earlier_release_sends_nothing_and_the_page_says_w
     with running_receiver() as receiver:
         Study.objects.update(webhook_url=receiver.url)
         study.refresh_from_db()
-        delivery = webhooks.announce_test(study)
-        webhooks.deliver(delivery, 0)
+        delivery = connections.announce_test(study)
+        connections.deliver(delivery, 0)
     assert receiver.received == []
     # It goes to the new address if that is set within the day of tries.
     assert (delivery.state, delivery.tries) == (State.WAITING, 1)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from desk.documentation.documents import DOCUMENTS, FOLDER, anchor_of, document, own_link
+from desk.documentation import DOCUMENTS, FOLDER, document, heading_anchor, site_url
 from tests.people import browser_of, make_researcher, text_of
 
 
@@ -30,10 +30,10 @@ def test_a_document_keeps_to_the_content_security_policy(name):
 
 
 def test_links_lead_to_pages_of_the_product_or_nowhere():
-    assert own_link("results.md#versions") == "/admin/docs/results/#versions"
-    assert own_link("#start") == "#start"
-    assert own_link("https://example.org/") == "https://example.org/"
-    assert own_link("../.env.example") is None
+    assert site_url("results.md#versions") == "/admin/docs/results/#versions"
+    assert site_url("#start") == "#start"
+    assert site_url("https://example.org/") == "https://example.org/"
+    assert site_url("../.env.example") is None
 
 
 @pytest.mark.django_db
@@ -65,7 +65,7 @@ def test_a_file_name_as_a_link_is_read_as_the_title():
     ],
 )
 def test_anchors_are_those_of_the_files(heading, anchor):
-    assert anchor_of(heading) == anchor
+    assert heading_anchor(heading) == anchor
 
 
 @pytest.mark.django_db

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from analysis.exports.files import Selection, table_chunks
+from desk.bonus import record_payments, undo_payments
 from desk.models import Payment
-from desk.payment.record import record_paid, undo_paid
-from desk.quality.exclusion import decide
+from desk.quality import decide
 from studies.models import Study
 from tests.builders import make_dataset, make_study
 from tests.desk.quality.odd_sessions import add, take_part
@@ -62,8 +62,8 @@ def test_exclusions_have_every_decision_with_reason_name_and_time(study, admin_u
 def test_payments_have_what_was_paid_what_was_undone_and_what_is_due(study, admin_user):
     paid, undone, due = (add(study) for _ in range(3))
     for person in (undone, paid):
-        record_paid(study, [person.code], amount=study.reward, actor=admin_user)
-    undo_paid(study, Payment.objects.get(participant=undone).batch, actor=admin_user)
+        record_payments(study, [person.code], amount=study.reward, actor=admin_user)
+    undo_payments(study, Payment.objects.get(participant=undone).batch, actor=admin_user)
     decide(paid, excludes=True, reason="Found out later.", actor=admin_user)
     found = [
         (row["participant"], row["state"], row["amount"], row["currency"], row["recorded_by"])

@@ -12,9 +12,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from desk.base.filter_links import SHOWN
-from desk.monitor.content import ago, live_context, place_titles
-from desk.monitor.numbers import EVERYBODY, EXCLUDED, PAGE_SIZE, Monitor, MonitorFilter
+from desk.filters import PURPOSES
+from desk.monitor import (
+    EVERYBODY,
+    EXCLUDED,
+    PAGE_SIZE,
+    Monitor,
+    MonitorFilter,
+    funnel,
+    live_context,
+    place_titles,
+    time_ago,
+)
 from studies import services, stages
 from studies.errors import StateNotAllowed
 from studies.head_counts import UNDER_WAY
@@ -52,9 +61,9 @@ def add(study: Study, **fields) -> Participant:
     return Participant.objects.create(study=study, version=version, **fields)
 
 
-def fact(study: Study, title: str, **parameters: str) -> tuple[str, str]:
-    rows = {row["title"]: row for row in live_context(study, parameters)["facts"]}
-    return str(rows[title]["value"]), rows[title]["note"]
+def figure(study: Study, key: str, **parameters: str) -> tuple[str, str]:
+    rows = {row["key"]: row for row in live_context(study, parameters)["figures"]}
+    return str(rows[key]["value"]), rows[key]["note"]
 
 
 # What is counted, against a plain look at every row
@@ -82,16 +91,16 @@ def test_every_list_has_whom_it_should_and_counts_them(study, crowd):
     make_crowd(study, 30, seed=6, purpose="pilot")
     people = list(study.participants.order_by("-pk"))
     assert {status_of(person) for person in people} == {UNDER_WAY, *Participant.ENDS}
-    for purpose, place, arm in itertools.product(SHOWN, place_titles(), ["", "jedi", "none"]):
+    for purpose, place, arm in itertools.product(PURPOSES, place_titles(), ["", "jedi", "none"]):
         choice = MonitorFilter(purpose, place, arm)
         expected = [person.pk for person in people if belongs(person, choice)]
         monitor = Monitor(study, choice)
-        assert monitor.listed == len(expected), choice
+        assert monitor.count(choice) == len(expected), choice
         assert [row.participant.pk for row in monitor.people] == expected[:PAGE_SIZE], choice
 
 
 def test_the_funnel_counts_how_far_everybody_came(study, crowd):
-    steps = {step.stage: step for step in Monitor(study, MonitorFilter()).funnel}
+    steps = {step.stage: step for step in funnel(Monitor(study, MonitorFilter()).groups)}
     marks = [
         None, "consented_at", "teaching_started_at", "evaluation_started_at",
     ]  # fmt: skip
@@ -107,7 +116,7 @@ def test_the_funnel_counts_how_far_everybody_came(study, crowd):
 
 def test_who_withdrew_and_left_nothing_but_a_teacher_came_to_teaching(study):
     add(study, stage="withdrawn", arm="rt", finished_at=timezone.now())
-    steps = {step.stage: step for step in Monitor(study, MonitorFilter()).funnel}
+    steps = {step.stage: step for step in funnel(Monitor(study, MonitorFilter()).groups)}
     assert (steps["teaching"].reached, steps["teaching"].lost, steps["evaluation"].reached) == (
         1,
         1,
@@ -134,10 +143,10 @@ def test_every_teacher_has_its_counts_beside_what_it_lost(study, crowd):
 
 
 def test_the_page_shows_targets_for_live_people_alone(researcher, study, crowd):
-    assert "of 30 wanted" in page_of(researcher, study)
+    assert "of 30 (target)" in page_of(researcher, study)
     pilot = page_of(researcher, study, purpose="pilot")
-    assert "wanted" not in pilot
-    assert "left out of the results" in pilot
+    assert "(target)" not in pilot
+    assert "excluded from the results" in pilot
 
 
 # How long it takes, and what it pays
@@ -152,23 +161,23 @@ def finish(study: Study, minutes: float, **fields) -> None:
 def test_pay_per_hour_follows_from_the_median_duration(study):
     Study.objects.filter(pk=study.pk).update(reward="3.00", currency="USD")
     study.refresh_from_db()
-    assert fact(study, "Pay per hour") == ("–", "USD 3.00 each; nobody has finished yet")
+    assert figure(study, "pay") == ("–", "USD 3.00 each; nobody has finished yet")
     for minutes in (10, 20, 45, 30):
         finish(study, minutes)
     # Whoever does not count does not change it.
     finish(study, 400, is_excluded=True)
     finish(study, 400, purpose="pilot")
-    assert fact(study, "Median duration")[0] == "25\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s"
-    assert fact(study, "Pay per hour")[0] == "USD 7.20"
+    assert figure(study, "minutes")[0] == "25\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s"
+    assert figure(study, "pay")[0] == "USD 7.20"
     assert (
-        fact(study, "Median duration", purpose="pilot")[0]
+        figure(study, "minutes", purpose="pilot")[0]
         == "400\N{NO-BREAK SPACE}min 00\N{NO-BREAK SPACE}s"
     )
 
 
 def test_without_a_pay_a_sentence_says_where_to_set_it(study):
     finish(study, 10)
-    assert fact(study, "Pay per hour") == ("–", "set the pay on the set-up page to see it")
+    assert figure(study, "pay") == ("–", "set the pay on the set-up page to see it")
 
 
 def test_places_are_counted_as_joining_counts_them(study):
@@ -177,10 +186,10 @@ def test_places_are_counted_as_joining_counts_them(study):
     add(study, stage="memory", last_seen_at=timezone.now() - timedelta(days=9))
     add(study, stage="memory", purpose="pilot")
     taken = study.participants.live().occupying(study.cutoff).count()
-    assert fact(study, "Places taken") == (f"{taken} of 500", f"{500 - taken} left")
+    assert figure(study, "places") == (f"{taken} of 500", f"{500 - taken} left")
     Study.objects.filter(pk=study.pk).update(max_participants=None)
     study.refresh_from_db()
-    assert fact(study, "Places taken") == ("2", "no limit")
+    assert figure(study, "places") == ("2", "no limit")
 
 
 # Who is where
@@ -193,16 +202,16 @@ def test_the_list_says_where_somebody_is_since_when_and_how_far(study):
         workers[stage].go_to(stage)
         for _ in range(answers):
             workers[stage].answer_current()
-    rows = {row["where"]: row for row in live_context(study, {})["people"]}
+    rows = {row["status"]: row for row in live_context(study, {})["people"]}
     assert (
-        rows["Teaching"]["progress"]
+        rows["teaching"]["progress"]
         == f"image 4 of {workers['teaching'].participant.teaching_steps}"
     )
-    assert rows["Evaluation"]["progress"] == "image 3 of 6"
-    assert rows["Memory test"]["progress"] == "trial 1 of 2"
-    assert rows["Teaching"]["code"] == workers["teaching"].participant.code
+    assert rows["evaluation"]["progress"] == "image 3 of 6"
+    assert rows["memory"]["progress"] == "trial 1 of 2"
+    assert rows["teaching"]["code"] == workers["teaching"].participant.code
     began = workers["teaching"].participant.teaching_started_at
-    assert rows["Teaching"]["since"]["at"] == began
+    assert rows["teaching"]["since"]["at"] == began
 
 
 def test_who_has_gone_is_listed_with_the_moment_they_were_gone(study):
@@ -210,8 +219,8 @@ def test_who_has_gone_is_listed_with_the_moment_they_were_gone(study):
     add(study, stage="teaching", arm="rt", teaching_steps=6, last_seen_at=long_ago)
     finish(study, 20)
     [overdue] = live_context(study, {"place": "abandoned"})["people"]
-    assert (overdue["where"], overdue["since"]["at"], overdue["progress"]) == (
-        "Abandoned",
+    assert (overdue["status"], overdue["since"]["at"], overdue["progress"]) == (
+        "abandoned",
         long_ago,
         "",
     )
@@ -223,7 +232,7 @@ def test_who_has_gone_is_listed_with_the_moment_they_were_gone(study):
     ("passed", "words"), [(0, "now"), (59, "now"), (60, "1 min"), (7199, "1 h"), (90_000, "1 d")]
 )
 def test_ages_are_told_roughly(passed, words):
-    assert ago(timedelta(seconds=passed)) == words
+    assert time_ago(timedelta(seconds=passed)) == words
 
 
 def test_pages_of_the_list_lead_through_everybody_once(researcher, study):
@@ -264,7 +273,7 @@ def test_errors_of_the_last_day_are_told_together(researcher, study):
             participant=people[person], kind=kind, detail=detail, position=1
         )
     SessionEvent.objects.create(participant=people[0], kind="error", position=1, at=old)
-    troubles = live_context(study, {})["troubles"]
+    troubles = live_context(study, {})["errors"]
     assert [(t["detail"], t["people"], t["count"]) for t in troubles] == [
         ("<b>oh</b>", 2, 3), ("", 1, 1),
     ]  # fmt: skip
@@ -349,7 +358,7 @@ def test_an_arm_is_closed_and_opened_again_on_record(study):
     assert reply["Location"] == address(study) + "?place=done"
     study.refresh_from_db()
     assert study.open_arms == ["jedi", "eer", "rt"]
-    assert "IMT is closed to new workers" in page_of(editor, study)
+    assert "IMT is closed to new participants" in page_of(editor, study)
     editor.post(address(study, "arms/imt/open/"))
     study.refresh_from_db()
     assert study.closed_arms == []
@@ -398,7 +407,7 @@ def test_a_closed_arm_that_left_the_settings_does_not_count_as_one(study, admin_
 
 def test_places_are_added_on_record(researcher, study):
     page = researcher.post(address(study, "places/"), {"more": "25"}, follow=True)
-    assert "There are 525 places now." in page.content.decode()
+    assert "There are now 525 places." in page.content.decode()
     study.refresh_from_db()
     assert study.max_participants == 525
     assert AuditEntry.objects.get().detail == "25 places were added; there are 525 now."

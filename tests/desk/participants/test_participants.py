@@ -9,8 +9,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from desk.access.roles import RESEARCHERS
-from desk.participants import content as participant_page
+from desk import participant as participant_page
+from desk.sharing import RESEARCHERS
 from evaluation.models import EvaluationItem
 from image_datasets.checks.insight import map_of
 from studies.models import Participant, SessionEvent, StudyShare
@@ -171,7 +171,7 @@ def test_events_excluded_people_and_previews_are_told(researcher, finished):
     SessionEvent.objects.create(participant=finished, kind="error", position=4, detail="It broke")
     Participant.objects.update(purpose="preview", is_excluded=True)
     page = read(researcher, page_of(finished))
-    for text in ("error on the page", "It broke", "preview: left out of the results", "excluded"):
+    for text in ("error on the page", "It broke", "preview: excluded from results", "excluded"):
         assert text in page
 
 
@@ -205,7 +205,7 @@ def test_a_changed_step_is_told_on_both_pages(researcher):
 
 def test_a_large_pool_is_replayed_only_when_asked_for(researcher, monkeypatch):
     participant = finished_by("jedi")
-    monkeypatch.setattr(participant_page, "REPLAYED_AT_ONCE", 10)
+    monkeypatch.setattr(participant_page, "MAX_AUTOMATIC_REPLAY", 10)
     page = read(researcher, page_of(participant))
     assert "choices match" not in page
     assert "<dt>rank</dt>" not in page

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import IntegrityError, connection, transaction
@@ -12,9 +13,17 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desk.bonus import (
+    bonus_of,
+    bonus_plan,
+    bonus_share_of,
+    count_payments,
+    explain,
+    find_cutoff,
+    record_payments,
+    undo_payments,
+)
 from desk.models import Payment
-from desk.payment.bonus import bonus_of, bonus_plan, explain, find_cutoff, share_of
-from desk.payment.record import record_paid, undo_paid
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from tests.builders import make_dataset, make_study
 from tests.people import browser_of, make_researcher, share, study_address, text_of
@@ -42,8 +51,8 @@ def ninety_eight() -> list[float]:
          "20 % of 10 people is 2; all of them are tied for the last place at 80 %, so 10 are paid."),
         ([0.61], "0.2", 1, 0.61, 1,
          "20 % of 1 person is 0.2, rounded up to 1; the cut-off is 61 %, and 1 is paid."),
-        ([], "0.2", 0, None, 0, "Nobody has finished yet, so there is nobody to pay."),
-        ([0.9, 0.8], "0", 0, None, 0, "0 % of 2 people is 0, so nobody gets the bonus."),
+        ([], "0.2", 0, None, 0, "Nobody has finished yet, so nobody gets a bonus."),
+        ([0.9, 0.8], "0", 0, None, 0, "0 % of 2 people is 0, so nobody gets a bonus."),
         ([0.9, 0.8, 5 / 6], "1", 3, 0.8, 3,
          "100 % of 3 people is 3; the cut-off is 80 %, and 3 are paid."),
         ([5 / 6, 5 / 6, 0.5, 0.5], "0.125", 1, 5 / 6, 2,
@@ -60,7 +69,9 @@ def test_seven_percent_of_a_hundred_is_seven_and_not_a_bit_more():
     """As floating-point numbers, 0.07 · 100 is 7.000000000000001, which would round up to eight."""
     assert 0.07 * 100 > 7
     assert (
-        find_cutoff([place / 100 for place in range(100)], share_of(Study(bonus_share=0.07))).paid
+        find_cutoff(
+            [place / 100 for place in range(100)], bonus_share_of(Study(bonus_share=0.07))
+        ).paid
         == 7
     )
 
@@ -151,9 +162,10 @@ def test_who_took_another_test_is_ranked_apart_unless_somebody_decides_otherwise
     study.save()
     second = [add(study, accuracy) for accuracy in (0.75, 0.5)]
     page = text_of(researcher, address(study))
-    assert "50\N{NO-BREAK SPACE}% of 2 people is 1" in page
-    assert "This page is about version 2 only" in page
-    assert "Finished with version 1, and ranked apart: 2 people." in page
+    context = context_of(researcher, study)
+    assert (context["plan"].cutoff.people, context["plan"].cutoff.places) == (2, 1)
+    assert context["versions"].numbers == (2,)
+    assert "version 1 and ranked separately: 2 people" in context["notes"]["other_versions"]
     assert [second[0].code in page, first[0].code in page] == [True, False]
     assert first[0].code in text_of(researcher, address(study, "?version=1"))
     pooled = text_of(researcher, address(study, "?version=all"))
@@ -172,10 +184,15 @@ def test_recording_leads_back_to_the_same_versions(researcher, study):
     fields = {"people": person.code, "amount": "2.50"}
     reply = researcher.post(address(study, "record/?version=1"), fields)
     assert reply.url == address(study, "?version=1")
-    assert "no longer in the top" not in text_of(researcher, address(study))
+    assert "paid_outside" not in context_of(researcher, study)["notes"]
 
 
 # The files
+
+
+def context_of(researcher: Client, study: Study, query: str = "") -> dict[str, Any]:
+    """What the page shows, as values."""
+    return researcher.get(address(study, query)).context_data
 
 
 def address(study: Study, rest: str = "") -> str:
@@ -251,7 +268,7 @@ def test_an_id_that_no_recruiter_issues_never_becomes_a_line(researcher, study, 
     person = prolific(study, 0.9, hostile)
     assert file_of(researcher, study, "prolific.txt") == ""
     assert person.code in file_of(researcher, study, "by-code.csv")
-    assert "no recruiter issues" in text_of(researcher, address(study))
+    assert "invalid_ids" in context_of(researcher, study)["notes"]
 
 
 def test_an_assignment_that_is_none_is_not_paid_by_file(researcher, study):
@@ -263,9 +280,8 @@ def test_an_assignment_that_is_none_is_not_paid_by_file(researcher, study):
 def test_a_study_without_pay_has_no_file_and_says_what_to_do(researcher, study, everybody):
     Study.objects.update(reward=None)
     assert researcher.get(address(study, "files/prolific.txt")).status_code == 404
-    page = text_of(researcher, address(study))
-    assert "Set the pay for taking part" in page
-    assert "Record these as paid" not in page
+    assert "no_pay" in context_of(researcher, study)["notes"]
+    assert 'name="left_out"' not in text_of(researcher, address(study))
 
 
 # The record
@@ -354,10 +370,10 @@ def test_people_of_another_study_and_strangers_to_the_rule_are_not_recorded(
     stranger = add(make_study(dataset=dataset, arms="rt"), 0.9)
     pilot, going = add(study, 0.9, purpose="pilot"), add(study, 0.9, stage="evaluation")
     codes = [person.code for person in (stranger, pilot, going)] + ["no-such"]
-    assert record_paid(study, codes, amount=Decimal(1), actor=admin_user) == 0
-    record_paid(study, [everybody["ann"].code], amount=Decimal(1), actor=admin_user)
+    assert record_payments(study, codes, amount=Decimal(1), actor=admin_user) == 0
+    record_payments(study, [everybody["ann"].code], amount=Decimal(1), actor=admin_user)
     batch = Payment.objects.get().batch
-    assert undo_paid(stranger.study, batch, actor=admin_user) == 0
+    assert undo_payments(stranger.study, batch, actor=admin_user) == 0
 
 
 def test_a_page_that_shows_an_old_pay_records_nothing(researcher, study, everybody):
@@ -369,21 +385,34 @@ def test_a_page_that_shows_an_old_pay_records_nothing(researcher, study, everybo
 def test_excluding_somebody_moves_the_cut_and_keeps_the_record(researcher, study, everybody):
     press(researcher, study, "prolific")
     Participant.objects.filter(pk=everybody["ann"].pk).update(is_excluded=True)
-    page = text_of(researcher, address(study))
-    assert "Recorded as paid, but no longer in the top: 1 person." in page
+    context = context_of(researcher, study)
+    assert context["notes"]["paid_outside"].endswith(": 1 person.")
+    assert context["plan"].number_paid == 1
     assert Payment.objects.standing().count() == 2
+
+
+def test_payments_are_counted_by_version_and_without_undone_ones(study, everybody, admin_user):
+    first = [everybody[name].code for name in ("ann", "bob")]
+    record_payments(study, first, amount=Decimal(1), actor=admin_user)
+    study.evaluation_size = 4
+    study.save()
+    later = add(study, 0.9)
+    record_payments(study, [later.code], amount=Decimal(1), actor=admin_user)
+    assert [count_payments(study, numbers) for numbers in ([1], [2], [1, 2], [])] == [2, 1, 3, 0]
+    assert bonus_plan(study, [1]).number_paid == 2
+    batch = Payment.objects.get(participant=everybody["ann"]).batch
+    undo_payments(study, batch, actor=admin_user)
+    assert [count_payments(study, numbers) for numbers in ([1], [2], [1, 2])] == [0, 1, 1]
+    assert bonus_plan(study, [1]).number_paid == 0
+    assert count_payments(make_study(dataset=study.dataset, arms="rt"), [1, 2]) == 0
 
 
 def test_the_page_warns_while_people_can_still_finish_and_of_a_foreign_currency(
     researcher, study, everybody
 ):
-    page = text_of(researcher, address(study))
-    assert "Close the study before you pay" not in page
-    assert "Mechanical Turk pays in US dollars, and this study’s pay is in GBP" in page
+    assert set(context_of(researcher, study)["notes"]) == {"currency"}
     Study.objects.update(state="open", currency="USD")
-    page = text_of(researcher, address(study))
-    assert "Close the study before you pay" in page
-    assert "US dollars" not in page
+    assert set(context_of(researcher, study)["notes"]) == {"not_closed"}
 
 
 def test_the_page_explains_the_cut(researcher, study):
@@ -396,7 +425,6 @@ def test_the_page_explains_the_cut(researcher, study):
 
 def test_an_empty_study_has_a_page(researcher, study):
     page = text_of(researcher, address(study))
-    assert "Nobody has finished yet" in page
     assert "<form method" not in page[page.index('class="people-page"') :]
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from analysis.exports.files import Selection, gain_csv
-from desk.preview import sessions as previews
+from desk.preview import clear_trials, trial_sessions
 from studies.models import AuditEntry, Participant, Study, StudyVersion
 from teaching.engine import TEACHERS
 from tests.builders import make_participant, make_study
@@ -122,7 +122,7 @@ def with_everything(study: Study) -> None:
 
 def test_what_was_tried_is_counted_apart(researcher, study):
     with_everything(study)
-    rows = {row["purpose"]: (row["sessions"], row["finished"]) for row in previews.tried_out(study)}
+    rows = {row["purpose"]: (row["sessions"], row["finished"]) for row in trial_sessions(study)}
     assert rows == {"pilot": (2, 1), "preview": (1, 0), "rehearsal": (1, 0)}
     page = researcher.get(address(study)).content.decode()
     assert f"?study__id__exact={study.pk}&amp;purpose__exact=pilot" in page
@@ -142,7 +142,7 @@ def test_clearing_deletes_what_is_ticked_and_leaves_a_record(researcher, admin_u
     reply = researcher.post(
         address(study, "clear/"), {"purpose": ["pilot", "preview"]}, follow=True
     )
-    assert "3 sessions are cleared. Nothing that counts was touched." in reply.content.decode()
+    assert "3 sessions were deleted." in reply.content.decode()
     assert sorted(Participant.objects.values_list("purpose", flat=True)) == ["live", "rehearsal"]
     entry = AuditEntry.objects.get(action="delete")
     assert (entry.actor, entry.study) == (admin_user, study)
@@ -154,7 +154,7 @@ def test_nobody_who_counts_is_ever_cleared(researcher, study):
     with_everything(study)
     for purposes in ([], ["live"], ["nonsense"]):
         researcher.post(address(study, "clear/"), {"purpose": purposes})
-        previews.clear_tried(study=study, purposes=purposes, actor=None)
+        clear_trials(study=study, purposes=purposes, actor=None)
     assert Participant.objects.count() == 5
 
 

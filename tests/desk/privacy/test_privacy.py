@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from desk.models import WebhookDelivery
-from desk.privacy import purge
+from desk.privacy import purge_people
 from evaluation.models import EvaluationItem
 from memorytest.models import MemoryRound
 from studies import sessions
@@ -115,10 +115,10 @@ def test_a_mistake_on_the_command_line_is_told_and_deletes_nothing(study, option
 
 
 def test_a_large_purge_is_cut_into_batches_that_are_each_on_record(study, monkeypatch):
-    monkeypatch.setattr(purge, "BATCH", 2)
+    monkeypatch.setattr("desk.privacy.BATCH_SIZE", 2)
     for _ in range(5):
         make_participant(study)
-    assert purge.purge_people(study.participants.all(), why="a test", actor=study.owner) == 5
+    assert purge_people(study.participants.all(), why="a test", actor=study.owner) == 5
     told = list(AuditEntry.objects.order_by("pk").values_list("detail", flat=True))
     assert [detail.split()[3] for detail in told] == ["2", "2", "1"]
 

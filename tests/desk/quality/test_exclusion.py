@@ -11,9 +11,9 @@ from django.test import Client
 from analysis.exports.files import Selection, gain_csv, table_chunks
 from analysis.exports.tables import TABLES
 from analysis.results.data import load_results
+from desk import quality
+from desk.bonus import bonus_plan
 from desk.models import Decision
-from desk.payment.bonus import bonus_plan
-from desk.quality import exclusion
 from studies.head_counts import head_count, outcome_groups
 from studies.models import AuditEntry, Participant, Study
 from teaching.assignment import emptiest_arm
@@ -59,7 +59,7 @@ def test_it_can_be_taken_back_with_a_reason_and_the_log_keeps_both(researcher, s
     person = add(study)
     decide(researcher, person, reason="One key.")
     page = decide(researcher, person, decision="include", reason="It was the other person.")
-    assert f"{person.code} counts again" in page
+    assert f"{person.code} is included again" in page
     person.refresh_from_db()
     assert not person.is_excluded
     assert [row.reason for row in person.decisions.all()] == [
@@ -80,7 +80,7 @@ def test_without_a_sound_reason_nothing_happens(researcher, study, reason, words
     assert not person.is_excluded
     assert not Decision.objects.exists()
     with pytest.raises(ValidationError):
-        exclusion.decide(person, excludes=True, reason=reason, actor=User.objects.get())
+        quality.decide(person, excludes=True, reason=reason, actor=User.objects.get())
 
 
 def test_deciding_the_same_twice_changes_nothing(researcher, study):
@@ -89,7 +89,7 @@ def test_deciding_the_same_twice_changes_nothing(researcher, study):
     assert "was already excluded" in decide(researcher, person, reason="Second.")
     assert [row.reason for row in Decision.objects.all()] == ["First."]
     decision = {"excludes": False, "reason": "Nothing to undo.", "actor": User.objects.get()}
-    assert not exclusion.decide(add(study), **decision)
+    assert not quality.decide(add(study), **decision)
 
 
 def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study, admin_user):
@@ -100,12 +100,12 @@ def test_an_exclusion_counts_everywhere_at_once_and_so_does_taking_it_back(study
     assert person.arm == "jedi"
     before = everywhere(study)
     assert person.code in json.dumps(before)
-    exclusion.decide(person, excludes=True, reason="A test.", actor=admin_user)
+    quality.decide(person, excludes=True, reason="A test.", actor=admin_user)
     after = everywhere(study)
     assert person.code not in json.dumps(after)
     assert after["finished"] == before["finished"] - 1
     assert after["next arm"] == "jedi"
-    exclusion.decide(person, excludes=False, reason="A test.", actor=admin_user)
+    quality.decide(person, excludes=False, reason="A test.", actor=admin_user)
     assert everywhere(study) == before
 
 

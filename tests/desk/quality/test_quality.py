@@ -1,6 +1,7 @@
 """Quality flags by hand-worked numbers, read from rows by few queries, on a page that explains them."""
 
 import itertools
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -10,29 +11,31 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
+from desk import quality
 from desk.models import Decision
-from desk.quality import behaviour
-from desk.quality.flags import RULES, flags_of
-from desk.quality.measures import (
+from desk.quality_flags import (
+    RULES,
     Behaviour,
-    Claim,
     Pace,
+    ReportedTime,
     RoundTimes,
     chance_of_at_least,
     chance_of_at_most,
     chance_of_stretch,
+    flags_of,
     gaps,
     hidden_times,
     longest_run,
     streaks,
 )
 from evaluation.models import EvaluationItem
-from studies.models import Participant, Study, digest_of
+from studies import summary
+from studies.models import Example, Participant, Study, digest_of
 from tests.builders import make_dataset, make_study
 from tests.people import study_address, text_of
 from tests.worker import Worker
 
-from .odd_sessions import add, at, take_part
+from .odd_sessions import START, add, at, take_part
 
 # A hundred answers between two classes, as somebody gives them.
 MIXED = [int(digit) for digit in f"{0x5C3A96D1E47B28F0C5936AE1D:0100b}"]
@@ -54,7 +57,7 @@ def test_a_session_without_anything_odd_has_no_flag():
         gaps_s=[3.0] * 150,
         hidden_s=[20.0],
         rounds=[RoundTimes(planned=3000, took=8000, shown=3004)],
-        claims=[Claim(900, 2100)] * 130,
+        reported=[ReportedTime(900, 2100)] * 130,
         taught=[False, True, True] * 10,
         tested=[True, True, True, False] * 25,
         pace=Pace(taken=400, expected=840),
@@ -157,16 +160,24 @@ def test_a_long_absence_is_five_minutes_between_answers_or_out_of_view():
     }
 
 
+def moments(*seconds: float) -> list[datetime]:
+    return [START + timedelta(seconds=second) for second in seconds]
+
+
+def hidden(*events: tuple[bool, float]) -> list[float]:
+    return hidden_times((is_hidden, *moments(second)) for is_hidden, second in events)
+
+
 def test_gaps_are_between_neighbours():
-    assert gaps([1.0, 4.0, 4.5]) == [3.0, 0.5]
-    assert gaps([1.0]) == gaps([]) == []
+    assert gaps(moments(1.0, 4.0, 4.5)) == [3.0, 0.5]
+    assert gaps(moments(1.0)) == gaps([]) == []
 
 
 def test_a_page_is_hidden_from_when_it_was_left_until_it_is_seen_again():
-    assert hidden_times([(False, 0.0), (True, 10.0), (False, 25.0)]) == [15.0]
+    assert hidden((False, 0.0), (True, 10.0), (False, 25.0)) == [15.0]
     # Left twice without a word in between: since the first time.
-    assert hidden_times([(True, 10.0), (True, 12.0), (False, 25.0), (False, 30.0)]) == [15.0]
-    assert hidden_times([(True, 10.0), (False, 11.0), (True, 20.0)]) == [1.0]
+    assert hidden((True, 10.0), (True, 12.0), (False, 25.0), (False, 30.0)) == [15.0]
+    assert hidden((True, 10.0), (False, 11.0), (True, 20.0)) == [1.0]
 
 
 def test_exposure_is_odd_when_it_is_off_by_more_than_a_quarter_of_a_second():
@@ -196,10 +207,10 @@ def test_a_page_that_was_reloaded_during_one_display_is_no_program():
 
 
 def test_times_beyond_what_the_server_saw_are_flagged_from_the_second_on():
-    honest, invented = Claim(700, 450), Claim(900, 20)
-    assert flags(claims=[honest, honest, invented]) == {}
-    assert flags(claims=[honest, invented, Claim(700, 449.9)]) == {
-        "clock": "2 of 3 answers; the worst claims 0.90 s, and the server waited 0.02 s."
+    honest, invented = ReportedTime(700, 450), ReportedTime(900, 20)
+    assert flags(reported=[honest, honest, invented]) == {}
+    assert flags(reported=[honest, invented, ReportedTime(700, 449.9)]) == {
+        "clock": "2 of 3 answers; the worst reports 0.90 s, but the server waited 0.02 s."
     }
 
 
@@ -218,7 +229,7 @@ def answered(right: int, of: int) -> list[bool]:
 def test_chance_is_what_a_binomial_test_cannot_tell_from_guessing():
     # Of 130 guesses, 75 or more are right in 4.6 of 100 sessions, and 74 or more in 6.8.
     assert flags(taught=answered(17, 30), tested=answered(57, 100)) == {
-        "chance": "74 of 130 right, 57 of 100 right in the test; chance of this with 2 keys at random 0.07."
+        "chance": "74 of 130 correct, 57 of 100 correct in the test; chance of this with 2 keys at random 0.07."
     }
     assert flags(taught=answered(18, 30), tested=answered(57, 100)) == {}
     # A teacher may show what a learner gets wrong: then the test alone decides.
@@ -228,12 +239,12 @@ def test_chance_is_what_a_binomial_test_cannot_tell_from_guessing():
 
 def test_no_error_at_all_and_a_test_far_below_chance_are_curves_that_people_hardly_have():
     assert flags(taught=[True] * 20, tested=[True] * 20) == {
-        "curve": "40 of 40 right, from the first image on: nothing was left to learn."
+        "curve": "40 of 40 correct, from the first image on: nothing was left to learn."
     }
     assert flags(taught=[False] + [True] * 19, tested=[True] * 20) == {}
     assert flags(taught=[True] * 19, tested=[True] * 20) == {}
     below = flags(taught=answered(15, 30), tested=answered(33, 100))["curve"]
-    assert below == "33 of 100 right in the test, far below guessing; chance 0.0004."
+    assert below == "33 of 100 correct in the test, far below guessing; chance 0.0004."
     assert "curve" not in flags(taught=answered(15, 30), tested=answered(35, 100))
 
 
@@ -298,7 +309,7 @@ def study(dataset) -> Study:
 def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     person, other = add(study), add(study)
     take_part(person)
-    found = behaviour.behaviours(Participant.objects.filter(pk__in=[person.pk, other.pk]))
+    found = quality.behaviours(Participant.objects.filter(pk__in=[person.pk, other.pk]))
     assert list(found) == [person.pk]
     numbers = found[person.pk]
     assert numbers.times_ms == [250.0, *(500.0 + place for place in range(41))]
@@ -311,10 +322,10 @@ def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     assert numbers.taught == [True] * 2
     assert numbers.tested == [True] * 40
     # Every image that came with a time: between the answer before it, or its row, and its own answer.
-    assert numbers.claims[3:6] == [
-        Claim(250.0, pytest.approx(1000, abs=2)),
-        Claim(500.0, pytest.approx(1000, abs=2)),
-        Claim(501.0, pytest.approx(1000, abs=2)),
+    assert numbers.reported[3:6] == [
+        ReportedTime(250.0, pytest.approx(1000, abs=2)),
+        ReportedTime(500.0, pytest.approx(1000, abs=2)),
+        ReportedTime(501.0, pytest.approx(1000, abs=2)),
     ]
     # Three rounds of two pictures, two steps and 41 images, by the rule of the study's estimate.
     assert numbers.pace == Pace(pytest.approx(560, abs=0.01), 3 * (3 + 9) + 2 * 7 + 41 * 3.5)
@@ -322,6 +333,27 @@ def test_the_numbers_of_a_session_are_those_of_its_rows(study):
     expected = [1, 1, 8, 400, 90, *[1] * 40]
     assert numbers.gaps_s == pytest.approx(expected, abs=1e-3)
     assert set(flags(**vars(numbers))) == {"run", "absence", "exposure", "checks"}
+
+
+def test_an_evaluation_item_is_timed_from_the_answer_before_it(study):
+    """All items are created when the evaluation begins, but each is sent with the reply to the answer before it."""
+    person = add(study)
+    images = list(Example.objects.filter(dataset=study.dataset, split="evaluation"))
+    times = [(0, 10, 700.0), (0, 13, None), (0, 20, 900.0), (21, 25, 800.0)]
+    for place, (created, answered, response) in enumerate(times):
+        EvaluationItem.objects.create(
+            participant=person, position=7 + place, item=1 + place, example=images[place], answer=place % 2,
+            response_ms=response, is_correct=bool(place),
+            created_at=START + timedelta(seconds=created), answered_at=START + timedelta(seconds=answered),
+        )  # fmt: skip
+    behaviour = quality.behaviours(study.participants.live())[person.pk]
+    assert behaviour.reported == [
+        ReportedTime(700.0, 10_000), ReportedTime(900.0, 7_000), ReportedTime(800.0, 4_000),
+    ]  # fmt: skip
+    assert behaviour.times_ms == [700.0, 900.0, 800.0]
+    assert behaviour.gaps_s == [3, 7, 5]
+    assert behaviour.pace == Pace(25, 4 * summary.ANSWERING)
+    assert (behaviour.answers, behaviour.tested) == ([0, 1, 0, 1], [False, True, True, True])
 
 
 def test_a_program_that_answers_at_once_is_found_by_the_servers_clock(dataset):
@@ -335,7 +367,7 @@ def test_a_program_that_answers_at_once_is_found_by_the_servers_clock(dataset):
 READ_BY_ITSELF = """
 import django
 django.setup()
-from desk.quality.behaviour import behaviours
+from desk.quality import behaviours
 from studies.models import Participant
 (found,) = behaviours(Participant.objects.filter(study__slug="{slug}")).values()
 print(len(found.answers), len(found.checks), len(found.rounds), sum(found.gaps_s))
@@ -372,14 +404,14 @@ def test_who_came_before_is_found_by_recruiter_and_id(study, dataset):
     alone = add(study, recruiter="mturk", external_id="ann")
     add(study)
     add(study)
-    found = behaviour.elsewhere(study.participants.live())
+    found = quality.other_sessions(study.participants.live())
     assert found[person.pk] == ["its pilot", "1 other study"]
     assert alone.pk not in found
 
 
 def flags_read(study: Study) -> dict[int, list[str]]:
     live = study.participants.live()
-    found = behaviour.flags_by_person(live, list(live))
+    found = quality.flags_by_person(live, list(live))
     return {pk: [flag.rule.key for flag in flags] for pk, flags in found.items()}
 
 
@@ -407,10 +439,10 @@ def test_a_crowd_is_read_as_people_are(study, monkeypatch):
     for _ in range(3):
         take_part(add(study))
     one_by_one = flags_read(study)
-    monkeypatch.setattr(behaviour, "MOST_KEYS", 1)
-    behaviour._CACHED.clear()
+    monkeypatch.setattr(quality, "MAX_KEYS", 1)
+    quality._flags_cache.clear()
     assert flags_read(study) == one_by_one
-    monkeypatch.setattr(behaviour, "MOST_CACHED", 2)
+    monkeypatch.setattr(quality, "MAX_CACHED", 2)
     assert flags_read(study) == one_by_one
 
 
@@ -433,7 +465,7 @@ def test_the_page_lists_the_flagged_with_numbers_and_explains_every_flag(researc
     assert "1 of 1 failed." in page
     for rule in RULES:
         assert rule.meaning in page
-    assert "Same key in a row (1)" in page
+    assert "Straight-lining (1)" in page
     assert " style=" not in page[page.index('class="people-page"') :]
 
 
@@ -455,7 +487,7 @@ def test_flags_exclude_nobody_by_themselves(researcher, study):
 
 def test_a_study_without_anything_odd_says_so(researcher, study):
     add(study)
-    assert "No flag, and nobody excluded." in page_of(researcher, study)
+    assert "No flags, and nobody is excluded." in page_of(researcher, study)
 
 
 def test_the_list_is_paginated_and_asks_no_more_queries_for_more_people(
@@ -474,7 +506,7 @@ def test_the_list_is_paginated_and_asks_no_more_queries_for_more_people(
     assert few == 15
     for _ in range(4):
         take_part(add(study))
-    monkeypatch.setattr("desk.quality.page.PAGE_SIZE", 4)
+    monkeypatch.setattr("desk.quality.PAGE_SIZE", 4)
     assert count() == few
     # Whoever has finished was read before.
     assert count("?page=2") == few - 7

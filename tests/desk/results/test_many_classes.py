@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from analysis.results.page import results_page
-from desk.quality.behaviour import behaviours
+from desk.quality import behaviours
 from evaluation import metrics
 from evaluation.models import EvaluationItem
 from image_datasets.imports.creation import Draft, LabelledImage, create_dataset

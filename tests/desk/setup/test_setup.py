@@ -10,8 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
-from desk.setup.page import PAPER, paper_settings
-from desk.setup.teachers import TeacherChoice
+from desk.setup import PAPER_SETTINGS, TeacherChoice, paper_settings
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.engine import TEACHERS
 from tests.admin_form import form_values
@@ -83,7 +82,7 @@ def test_the_page_says_what_the_study_asks_of_a_worker(researcher):
 
 def test_the_paper_settings_are_the_defaults_of_every_module():
     settings = paper_settings()
-    assert list(settings) == list(PAPER)
+    assert list(settings) == list(PAPER_SETTINGS)
     assert settings["arms"] == "jedi,imt,eer,rt"
     assert (settings["evaluation_size"], settings["learning_rate"]) == (100, None)
     modules = {name for name in Study.CONFIGURATION if name.startswith(("memory_", "learning_"))}
@@ -230,7 +229,7 @@ def test_the_check_tells_what_a_new_version_would_change(researcher, study):
     verdict = checked(
         researcher, study, evaluation_size="10", consent="Do you?\nReally?", title="Other"
     )
-    assert verdict["changes"] == ["consent text: rewritten", "evaluation images: 6 → 10"]
+    assert verdict["changes"] == ["consent text: revised", "evaluation images: 6 → 10"]
 
 
 def test_the_form_repeats_what_the_data_set_says_about_shortcuts(researcher, study):
@@ -350,7 +349,7 @@ def test_the_links_are_ready_to_paste(researcher, settings):
 
 
 def test_the_external_question_is_what_mechanical_turk_takes(settings):
-    from desk.share.page import external_question
+    from desk.share import external_question
 
     settings.JEDI_PUBLIC_URL = "https://study.example"
     question = ElementTree.fromstring(external_question(make_study(slug="birds")))

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from desk.versions.differences import TextLine, changed_lines, differences
+from desk.versions import TextLine, changed_lines, differences
 from studies.models import Study
 from tests.builders import make_dataset, make_participant, make_study
 from tests.people import study_address, text_of
@@ -46,7 +46,7 @@ def test_each_version_has_its_date_hash_people_and_changes(researcher):
         assert words in newest
     assert newest.count('<th scope="row">') >= 3
     people = (
-        "<dt>People who count</dt><dd>{}</dd></div><div><dt>Pilots, previews, bots</dt><dd>{}</dd>"
+        "<dt>Live participants</dt><dd>{}</dd></div><div><dt>Pilots, previews, bots</dt><dd>{}</dd>"
     )
     assert people.format(1, 1) in newest
     assert people.format(2, 0) in first

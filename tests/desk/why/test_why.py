@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 from analysis.charts.shapes import Circle, Rect, Text
 from analysis.charts.svg import svg
-from desk.why.content import Words, other_words
-from desk.why.drawings import (
-    REACHES,
+from desk.why import (
+    ImageFormatter,
+    Reason,
+    other_context,
+    other_reasons,
+    reason_of,
+    standings,
+    with_teacher,
+)
+from desk.why_drawings import (
+    SHADE_REACHES,
     ManyClasses,
     Scale,
     TwoClasses,
@@ -20,7 +28,6 @@ from desk.why.drawings import (
     belief_map,
     part_bars,
 )
-from desk.why.explanation import Reason, as_taught_by, other_reasons, reason_of, standings
 from image_datasets.checks.insight import map_of
 from studies.models import Participant
 from teaching.choice import choose, history_of
@@ -65,7 +72,7 @@ def test_the_reason_of_every_step_is_what_was_stored_with_it(arm):
         assert reason.step == number
         assert (shown.p, shown.f) == pytest.approx((step.p, step.f), abs=1e-12)
         assert reason.choice.is_cold_start == step.is_random
-        if not reason.is_by_chance:
+        if not reason.is_random:
             assert shown.rank == 1
             assert shown.score == pytest.approx(step.score, abs=1e-12)
             assert shown.diversity == pytest.approx(step.diversity, abs=1e-12)
@@ -147,7 +154,7 @@ def test_eer_leaves_out_all_that_was_shown_and_the_newest_comes_first():
 @pytest.mark.parametrize(("arm", "number"), [("rt", 8), ("jedi", 2)])
 def test_where_chance_decides_there_is_neither_score_nor_rank(arm, number):
     step, reason, _ = at_step(taught_by(arm), number)
-    assert reason.is_by_chance
+    assert reason.is_random
     assert reason.best(8) == []
     shown = reason.judged(step.example.pool_index)
     assert (shown.score, shown.rank, shown.diversity) == (None, None, None)
@@ -178,7 +185,7 @@ def test_in_the_cold_start_every_teacher_draws_the_same_image():
     participant = taught_by("imt", answers=3)
     step, _, history = at_step(participant, 3)
     for name in TEACHERS:
-        choice = choose(as_taught_by(participant, name), history)
+        choice = choose(with_teacher(participant, name), history)
         assert choice.example == step.example.pool_index
 
 
@@ -246,10 +253,10 @@ def test_jedi_with_the_mended_estimate_says_so_from_the_first_image_on(researche
 def test_an_image_that_another_teacher_may_not_repeat_is_not_ranked_among_its_choices():
     participant = taught_by("eer")
     step, reason, _ = at_step(participant, 10)
-    words = Words(participant.study_as_joined.dataset, {}, listed=[])
+    words = ImageFormatter(participant.study_as_joined.dataset, {}, listed=[])
     repeated = steps_of(participant)[3].example.pool_index
-    assert not other_words("eer", reason, repeated, words)["may_show"]
-    assert other_words("eer", reason, step.example.pool_index, words)["may_show"]
+    assert not other_context("eer", reason, repeated, words)["may_show"]
+    assert other_context("eer", reason, step.example.pool_index, words)["may_show"]
 
 
 # Drawings
@@ -260,7 +267,7 @@ beliefs = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 @given(p=beliefs)
 def test_shades_follow_the_belief_and_are_the_same_for_both_classes(p):
     scale = Scale.for_beliefs(p)
-    assert scale.reach in REACHES
+    assert scale.reach in SHADE_REACHES
     shades = [scale.shade(one) for one in sorted(p)]
     assert shades == sorted(shades)
     for one in p:

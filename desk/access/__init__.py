@@ -1,1 +1,0 @@
-"""Who may reach what: roles, accounts, access tokens, and sharing a study with colleagues."""

@@ -1,1 +1,0 @@
-"""The documentation as pages of the desk, rendered from the files in `docs/`."""

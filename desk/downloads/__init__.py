@@ -1,1 +1,0 @@
-"""A study's files for download."""

@@ -1,1 +1,0 @@
-"""The live monitor of a study: its numbers, its words and its buttons."""

@@ -1,1 +1,0 @@
-"""Participants in the admin: their list, and the whole session of each."""

@@ -1,1 +1,0 @@
-"""Trying a study out: any stage with any teacher, and clearing what was tried."""

@@ -1,1 +1,0 @@
-"""Quality flags: the behaviour behind them, the flags, and exclusions."""

@@ -1,1 +1,0 @@
-"""The page on which a study is rehearsed with simulated workers."""

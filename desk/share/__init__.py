@@ -1,1 +1,0 @@
-"""The ways into a study: links for each recruiter and a QR code."""

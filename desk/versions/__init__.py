@@ -1,1 +1,0 @@
-"""The versions of a study and the differences between them."""

@@ -1,1 +1,0 @@
-"""Why a teacher showed an image: one step of teaching, explained by its numbers."""
