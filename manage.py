@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    # Several processes share the cores; threads of one calculation would only stand in their way.
+    # Several processes share the cores: more BLAS threads would only compete with them.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jedi_web.settings")
@@ -18,7 +18,7 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
-        # The sentence alone: it says what to do, and a traceback would hide it.
+        # A traceback would hide the remedy.
         sys.exit(str(error))
 
 

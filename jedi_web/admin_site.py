@@ -1,4 +1,4 @@
-"""The admin's front page: what researchers work with comes first."""
+"""The admin site: what researchers work with comes first."""
 
 from typing import Any
 
@@ -17,12 +17,12 @@ class ResearchSite(admin.AdminSite):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> Any:
         apps = super().get_app_list(request, app_label)
-        # The queue's own table is for those who look after the server, by the command line.
+        # The task queue is for operators, on the command line.
         apps = [app for app in apps if app["app_label"] != "django_tasks_database"]
         return sorted(apps, key=lambda app: app["app_label"] == "auth")
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        # The same pattern as Django's own, so that no request gets past this view to it.
+        # The same pattern as Django's, so that no request reaches Django's view.
         address = "r/<path:content_type_id>/<path:object_id>/"
         view = self.admin_view(self.view_on_site)
         return [path(address, view, name="view_on_site"), *super().get_urls()]
@@ -38,7 +38,7 @@ class ResearchSite(admin.AdminSite):
     def view_on_site(
         self, request: HttpRequest, content_type_id: str, object_id: str
     ) -> HttpResponseBase:
-        """Django's own view leads all staff to any object, and a participant's address is the key to a session."""
+        """Check permissions: Django's view redirects all staff to any object, and a participant's URL is secret."""
         from django.contrib.contenttypes.models import ContentType
         from django.contrib.contenttypes.views import shortcut
 

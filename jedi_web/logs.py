@@ -1,4 +1,4 @@
-"""What a line of the log looks like: with the id of its request, and without the keys of sessions and images."""
+"""Log formatters: with the request id, and without the keys of sessions and images."""
 
 import json
 import logging
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from studies import request_ids
 
-# Whoever knows the address of a session can answer for its worker.
+# Anybody who knows the URL of a session can answer for its participant.
 KEYS = re.compile(r"(/(?:w|sessions|images|first-password)/)[^/?#<\s'\"\\]+")
 
 
@@ -16,7 +16,7 @@ def without_keys(text: str) -> str:
 
 
 class LineFormatter(logging.Formatter):
-    """A line for people."""
+    """Plain text."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = without_keys(super().format(record))
@@ -24,7 +24,7 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """A line for programs; `fields` that a logger gives stand beside its message."""
+    """A JSON object; `fields` in the `extra` of a record are added to it."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry = {
@@ -36,5 +36,5 @@ class JsonFormatter(logging.Formatter):
             "error": self.formatException(record.exc_info) if record.exc_info else None,
         }
         entry |= getattr(record, "fields", {})
-        told = {name: value for name, value in entry.items() if value is not None}
-        return without_keys(json.dumps(told, ensure_ascii=False))
+        present = {name: value for name, value in entry.items() if value is not None}
+        return without_keys(json.dumps(present, ensure_ascii=False))

@@ -136,7 +136,7 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 # Only failed sign-ins are recorded. Participants never sign in.
 AXES_DISABLE_ACCESS_LOG = True
-AXES_CLIENT_IP_CALLABLE = "jedi_web.proxies.client_address"
+AXES_CLIENT_IP_CALLABLE = "jedi_web.sign_in.client_address"
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (

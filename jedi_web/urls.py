@@ -1,4 +1,4 @@
-"""Every address of the site."""
+"""The URLs of the site."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -9,7 +9,7 @@ from jedi_web.readiness import ready
 
 handler500 = "studies.views.server_error"
 
-# Those of workers first: they are asked for most.
+# The participants' pages come first because they are requested most.
 urlpatterns = [
     path("", include("studies.urls")),
     path("", include("memorytest.urls")),

@@ -17,5 +17,5 @@ try:
     # Load the engine before the fork, not while the first participant waits.
     import_module("studies.stages").flow()
 except ImproperlyConfigured as error:
-    # The sentence alone: it says what to do, and a traceback would hide it.
+    # A traceback would hide the remedy.
     sys.exit(str(error))

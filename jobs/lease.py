@@ -1,4 +1,4 @@
-"""Holding a job while working on it: a heartbeat beside the work, and an end when another worker has taken over."""
+"""The lease of a running job: a heartbeat in a thread, and a stop when another worker has taken over."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .models import LEASE, Job, TakenOver
 
 logger = logging.getLogger(__name__)
 
-# Several times within the silence after which a worker counts as gone.
+# Several times within LEASE.
 BEAT_SECONDS = 10.0
 
 
 class Lease:
-    """A worker's hold on a job. A thread renews it, because some work says nothing for minutes."""
+    """Renewed by a thread, because some work reports nothing for minutes."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self._renewed_at = timezone.now()
-        # Set when the work is to stop, for whatever reason; work that waits can wait for this.
+        # Set when the work has to stop. Code that sleeps can wait for this instead.
         self.ended = threading.Event()
 
     def __enter__(self) -> Lease:
@@ -36,10 +36,9 @@ class Lease:
         self._thread.join()
 
     def check(self) -> None:
-        """Raises TakenOver unless the job is still this worker's. Cheap enough for every step of the work.
+        """Raise TakenOver without the lease. Cheap enough for every step of the work.
 
-        As long as the last heartbeat is young, nobody else can have taken the job. A worker that slept longer
-        than that asks the database before it goes on.
+        The database is queried only if the last heartbeat is older than a lease, as after the machine was suspended.
         """
         if abs(timezone.now() - self._renewed_at) > LEASE:
             self.renew()
@@ -64,13 +63,13 @@ class Lease:
 
 
 def work_on(job: Job, work: Callable[[Lease], None]) -> None:
-    """Does the work on a job that this worker has claimed; stops quietly when another one has it by now."""
+    """Run the work on a claimed job. Return quietly if another worker takes over."""
     try:
         with Lease(job) as lease:
             work(lease)
     except TakenOver:
         logger.warning("%r was taken over or removed", job)
     except SystemExit:
-        # The worker was asked to stop, twice.
+        # The worker was told to stop, and the job takes too long.
         job.release()
         raise

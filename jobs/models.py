@@ -1,4 +1,4 @@
-"""The life cycle that long background jobs share: waiting, running under a lease, and taken over when it lapses."""
+"""The life cycle of background jobs: waiting, running under a lease, and taken over when the lease expires."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from django.db.models import Q
 from django.utils import timezone
 from django_tasks.base import Task
 
-# A worker that has not reported for this long is gone, and whatever it held is free.
+# A worker without a heartbeat for this long is considered dead, and its jobs are free.
 LEASE = timedelta(seconds=60)
-# A job that has killed this many workers would kill the next one too.
-MOST_ATTEMPTS = 3
+# A job that has killed this many workers would also kill the next one.
+MAX_ATTEMPTS = 3
 
 WAITING, RUNNING, FAILED = "waiting", "running", "failed"
 
@@ -22,48 +22,48 @@ AnyJob = TypeVar("AnyJob", bound="Job")
 
 
 class TakenOver(Exception):
-    """Another worker has this job by now, or it was removed: a worker that gets this stops and writes nothing."""
+    """Another worker has taken over this job, or it was deleted: stop and write nothing."""
 
 
 def claim(rows: models.QuerySet[Any], row: models.Model, **fields: Any) -> bool:
-    """Changes a row if it is still among these; whether it was.
+    """Update a row if it is still among `rows`; return whether it was.
 
-    One statement, so that of two workers who claim the same row only one succeeds, on any database.
+    A single statement: of two workers that claim the same row, only one succeeds, on any database.
     """
     return bool(rows.filter(pk=row.pk).update(**fields))
 
 
 class JobQuerySet(models.QuerySet[AnyJob]):
     def silent(self) -> Self:
-        """A heartbeat from the future was written by a clock that has been set back since, and says nothing."""
+        """Jobs without a recent heartbeat. One from the future was written before the clock was set back."""
         now = timezone.now()
         return self.filter(Q(heartbeat_at__lt=now - LEASE) | Q(heartbeat_at__gt=now + LEASE))
 
     def orphaned(self) -> Self:
-        """Jobs whose worker died at work."""
+        """Jobs whose worker died while running them."""
         return self.silent().filter(state=RUNNING)
 
     def forgotten(self) -> Self:
-        """Jobs that wait, and that no worker has looked at for a while."""
+        """Waiting jobs that no worker has seen for the time of a lease."""
         return self.silent().filter(state=WAITING)
 
     def free(self) -> Self:
         """Jobs that a worker may take."""
-        return self.filter(state=WAITING) | self.orphaned().filter(attempts__lt=MOST_ATTEMPTS)
+        return self.filter(state=WAITING) | self.orphaned().filter(attempts__lt=MAX_ATTEMPTS)
 
 
 class Job(models.Model):
-    """Long work that a background worker carries out. Each kind declares its own states, with at least these three."""
+    """Long work for a background worker. Each kind declares its own states, with at least the three above."""
 
-    # What the researcher reads when a job has been given up, and what to do about it.
+    # The problem that is shown when a job has failed MAX_ATTEMPTS times, and what to do.
     GIVEN_UP: ClassVar[str] = ""
-    # What else changes when a job is given up.
+    # Other fields that change then.
     ON_GIVING_UP: ClassVar[dict[str, Any]] = {}
 
     state = models.CharField(max_length=10, default=WAITING, editable=False)
     problem = models.TextField(blank=True, editable=False)
     heartbeat_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # The lease: drawn by every worker that takes the job, and named in everything that it writes.
+    # The id of the lease: drawn by the worker that claims the job, and part of every WHERE clause of its updates.
     run = models.CharField(max_length=24, blank=True, editable=False)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
 
@@ -72,7 +72,7 @@ class Job(models.Model):
 
     @classmethod
     def task(cls) -> Task[[int], None]:
-        """What the worker calls, with the job's primary key."""
+        """The task that runs the job; its argument is the primary key."""
         raise NotImplementedError
 
     @classmethod
@@ -92,10 +92,9 @@ class Job(models.Model):
         return self.state == RUNNING and not self.is_silent
 
     def enqueue(self) -> None:
-        """Puts the job into the worker's queue, once the transaction that made it stands.
+        """Queue the job's task on commit.
 
-        The row is the truth: if the queue cannot be written then, recovery does it later. Whoever was told of a failure
-        instead would order the same again.
+        If that fails, recovery does it later; a user who saw an error would order the same job again.
         """
         transaction.on_commit(self._queue, robust=True)
 
@@ -103,7 +102,7 @@ class Job(models.Model):
         self.task().enqueue(self.pk)
 
     def claim(self) -> bool:
-        """Makes the job this worker's, unless another one has it."""
+        """Take the lease, unless another worker has it."""
         is_mine = claim(
             self.rows().free(),
             self,
@@ -118,17 +117,17 @@ class Job(models.Model):
         return is_mine
 
     def release(self) -> None:
-        """Gives the job back when its worker is asked to stop: the next one begins at once; it costs no attempt."""
+        """Hand the job back: the next worker begins at once, and it does not count as an attempt."""
         before = models.F("attempts") - 1
         if self.held().update(state=WAITING, attempts=before, heartbeat_at=timezone.now()):
             self.enqueue()
 
     def held(self) -> JobQuerySet[Self]:
-        """The job's row, as long as it is this worker's."""
+        """The job's row, as long as this worker has the lease."""
         return self.rows().filter(pk=self.pk, run=self.run, state=RUNNING)
 
     def report(self, **fields: Any) -> None:
-        """Writes progress for the page that watches; a heartbeat goes with every report."""
+        """Update the job, with a heartbeat; raise TakenOver without the lease."""
         fields["heartbeat_at"] = timezone.now()
         if not self.held().update(**fields):
             raise TakenOver(str(self))
@@ -136,4 +135,4 @@ class Job(models.Model):
             setattr(self, name, value)
 
     def note(self, line: str) -> None:
-        """Tells what happened to a job, where one keeps a log."""
+        """Add a line to the log of the job, if it has one."""

@@ -1,4 +1,4 @@
-"""How far a command is and how long it will take: a bar on a terminal, a line now and then in a log."""
+"""Progress of a command: a bar on a terminal, or a line now and then in a log file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ LOG_SECONDS = 15.0
 
 
 def progress_bar(total: int, *, done: int = 0, file: TextIO | None = None) -> tqdm[Any]:
-    """A bar on standard error. Call its `update` after every piece of work, and close it in the end."""
-    # Loaded by the commands that show progress, and never by a web process.
+    """A tqdm bar on standard error. Call `update` after every item, and close it in the end."""
+    # Imported here, so that web processes do not load it.
     from tqdm import tqdm
 
     file = file or sys.stderr
@@ -33,7 +33,7 @@ def progress_bar(total: int, *, done: int = 0, file: TextIO | None = None) -> tq
 
 @dataclass(frozen=True)
 class Lines:
-    """A file in which nothing can be written over: every state of the bar is a line of its own."""
+    """A file without carriage returns: every update of the bar is a line."""
 
     file: TextIO
 

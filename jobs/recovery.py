@@ -1,4 +1,4 @@
-"""Finding what dead workers left: it goes back into the queue, or is given up with a sentence that says so."""
+"""Recovery of jobs whose worker died: queue them again, or mark them as failed."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from django.utils import timezone
 from django_tasks.base import Task
 from django_tasks_db.models import DBTaskResult
 
-from .models import FAILED, MOST_ATTEMPTS, WAITING, AnyJob, Job, JobQuerySet, claim
+from .models import FAILED, MAX_ATTEMPTS, WAITING, AnyJob, Job, JobQuerySet, claim
 
 logger = logging.getLogger(__name__)
 
-# Sent when a worker starts, and every few seconds while it works: take over what a dead worker left, and enqueue
-# what is due. The background worker knows none of the apps whose jobs it runs.
+# Sent when a worker starts, and every few seconds. Receivers recover jobs of their app, and queue what is due.
 recovery_due = Signal()
 TAKEN_OVER = "The background worker stopped; another one continues."
 
 
 def look_for_lost_work() -> None:
-    """Asks every app. One whose database does not answer keeps the others from nothing: the next look is near."""
+    """Send `recovery_due`; an app that fails does not affect the others, and is tried again soon."""
     recovery_due.send_robust(sender=None)
 
 
 def register(kind: type[Job]) -> None:
-    """From now on, workers look after the jobs of this kind."""
+    """Recover the jobs of this model from now on."""
 
     def recover_jobs(**options: Any) -> None:
         recover(kind)
@@ -35,21 +34,21 @@ def register(kind: type[Job]) -> None:
 
 
 def recover(kind: type[Job]) -> None:
-    """Takes care of the jobs of one kind that have been silent for longer than a lease."""
+    """Recover the jobs of one model whose heartbeat is older than a lease."""
     for job in list(kind.rows().orphaned()):
         put_back(kind.rows().orphaned(), job, job.attempts)
     for job in list(kind.rows().forgotten()):
         if is_queued(kind.task(), job.pk):
-            # It only waits for its turn; that a worker has seen it is a sign of life.
+            # It waits for its turn. The heartbeat says that a worker has seen it.
             claim(kind.rows().forgotten(), job, heartbeat_at=timezone.now())
         else:
-            # A worker took the order and died before it could begin, which counts as an attempt.
+            # A worker took the task and died before it claimed the job, which counts as an attempt.
             put_back(kind.rows().forgotten(), job, job.attempts + 1)
 
 
 def put_back(lost: JobQuerySet[AnyJob], job: AnyJob, attempts: int) -> None:
     fields: dict[str, Any] = {"attempts": attempts, "heartbeat_at": timezone.now()}
-    if attempts < MOST_ATTEMPTS:
+    if attempts < MAX_ATTEMPTS:
         if claim(lost, job, state=WAITING, **fields):
             job.note(TAKEN_OVER)
             job.enqueue()
@@ -59,6 +58,6 @@ def put_back(lost: JobQuerySet[AnyJob], job: AnyJob, attempts: int) -> None:
 
 
 def is_queued(task: Task[..., Any], *arguments: Any) -> bool:
-    """Whether an order is waiting for a worker that has time."""
-    orders = DBTaskResult.objects.ready().filter(task_path=task.module_path)
-    return orders.filter(args_kwargs__args=list(arguments)).exists()
+    """Whether such a task waits in the queue."""
+    tasks = DBTaskResult.objects.ready().filter(task_path=task.module_path)
+    return tasks.filter(args_kwargs__args=list(arguments)).exists()

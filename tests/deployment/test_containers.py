@@ -63,7 +63,7 @@ def test_compose_has_postgres_one_migration_and_the_web_server():
 
 # What the containers settle by themselves, or what is not for a server.
 SETTLED = {
-    "JEDI_DATA_DIR", "HOST", "PORT", "JEDI_BIND", "JEDI_PORT", "JEDI_EMBEDDED_WORKER", "JEDI_DEBUG",
+    "JEDI_DATA_DIR", "HOST", "PORT", "JEDI_BIND", "JEDI_PORT", "JEDI_DEBUG",
 }  # fmt: skip
 OF_DAILY_TASKS = {"KEEP_BACKUPS", "PURGE_DAYS"}
 

@@ -10,7 +10,7 @@ from django_tasks_db.models import DBTaskResult
 from image_datasets.imports import services
 from jobs import lease, recovery
 from jobs.lease import Lease, work_on
-from jobs.models import LEASE, MOST_ATTEMPTS, TakenOver
+from jobs.models import LEASE, MAX_ATTEMPTS, TakenOver
 from jobs.recovery import look_for_lost_work, recover, recovery_due
 
 from .lost import MAKERS, fall_silent
@@ -94,7 +94,7 @@ def test_a_job_that_only_waits_its_turn_is_not_queued_twice_and_loses_no_attempt
     job = make()
     with django_capture_on_commit_callbacks(execute=True):
         job.enqueue()
-    for _ in range(MOST_ATTEMPTS + 1):
+    for _ in range(MAX_ATTEMPTS + 1):
         fall_silent(job)
         look()
         assert not again(job).is_silent, "a worker has seen it"
@@ -122,7 +122,7 @@ def test_a_job_that_costs_three_workers_their_lives_is_given_up_and_says_what_to
 
 
 def test_an_order_that_comes_late_does_not_begin_a_fourth_attempt(make):
-    job = make(attempts=MOST_ATTEMPTS, state="running")
+    job = make(attempts=MAX_ATTEMPTS, state="running")
     fall_silent(job)
     assert not again(job).claim()
 
@@ -274,6 +274,6 @@ def test_a_cancelled_import_whose_worker_died_is_not_carried_out_after_all():
 
 
 def test_resuming_an_import_gives_it_three_more_attempts():
-    job = MAKERS["import"](state="failed", attempts=MOST_ATTEMPTS)
+    job = MAKERS["import"](state="failed", attempts=MAX_ATTEMPTS)
     services.resume(job)
     assert (again(job).state, again(job).attempts) == ("waiting", 0)
