@@ -18,6 +18,7 @@ from analysis.results.page import (
 )
 from evaluation.models import EvaluationItem
 from studies.models import Example, Participant, Study, StudyVersion
+from studies.version_groups import VersionChoice, VersionGroup, VersionPeople
 from teaching import decay
 from teaching.models import TeachingStep
 from tests.builders import make_dataset, make_study
@@ -203,7 +204,21 @@ def test_the_sample_says_who_is_left_out(study):
     assert list(data.left_out_words(results)) == ["2 who did not finish, or not yet", "1 excluded"]
     assert data.describe_sample(results).startswith("12 live participants who finished.")
     assert data.missing_words(results, "teaching_gain") == ""
+    assert data.answers_words(results) == ""
     assert data.missing_words(results, "memory_span", "teaching_gain").startswith("1 of them ")
+
+
+def test_the_sample_of_sessions_says_which_versions_and_whether_older_ones_were_cut():
+    only = VersionGroup((VersionPeople(2, joined=5, finished=4),))
+    older = VersionGroup((VersionPeople(1, joined=3, finished=3),))
+    newest = VersionChoice((2,), (only, older), (2,))
+    text = data.describe_sessions(4, "live", newest, limit=4)
+    assert text.startswith("4 live participants of version 2 who finished")
+    assert "people who finished before them and people of version 1." in text
+    assert "before them" not in data.describe_sessions(3, "live", newest, limit=4)
+    alone = data.describe_sessions(4, "pilot", VersionChoice((2,), (only,), (2,)), limit=9)
+    assert alone.startswith("4 pilots who finished")
+    assert "version" not in alone
 
 
 def test_equal_steps_keep_only_those_whom_all_teachers_show_equally_many(study):
