@@ -1,4 +1,4 @@
-"""The β that a person gets, by the mapping that the study has set, with the numbers that entered it."""
+"""The memory decay β of a participant, by the mapping of the study, with the numbers that it was computed from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_THE_TEST = (
 
 @dataclass(frozen=True)
 class Decay:
-    """A person's β, how it came about, and what it was shrunken by; nothing of that with the other mappings."""
+    """β, its mapping and, if it was shrunk, the numbers used for that."""
 
     beta: float
     mapping: str
@@ -49,7 +49,7 @@ def decay_of(study: Study, lengths: Sequence[int], others: PeopleByLengths) -> D
 
 
 def decay_sentence(study: Study) -> str:
-    """How β comes about, if not as in the paper."""
+    """How β is computed, if not as in the paper."""
     sentences = {
         BetaMapping.SHRUNKEN: "The memory decay β comes from n̄, moved towards the mean of earlier people.",
         BetaMapping.FIXED: f"The memory decay β is {study.fixed_beta} for every worker.",
@@ -60,7 +60,7 @@ def decay_sentence(study: Study) -> str:
 def measure(
     participant: Participant, lengths: list[int], others: PeopleByLengths | None = None
 ) -> dict[str, Any]:
-    """What the memory test found, as the participant's columns."""
+    """The results of the memory test, as columns of the participant."""
     study = participant.study_as_joined
     if others is None:
         is_shrunken = study.beta_mapping == BetaMapping.SHRUNKEN
@@ -81,7 +81,7 @@ def people_before(participant: Participant) -> PeopleByLengths:
         study=participant.study_id, version__in=same_test(participant), memory_span__isnull=False
     )
     others = alike.exclude(pk=participant.pk).exclude(stage=Participant.Stage.WITHDRAWN)
-    # Counted by the database: of thousands of people come as many rows as there are kinds of results.
+    # Grouped by the database: one row per distinct result instead of one per participant.
     rows = others.order_by().values_list("memory_lengths").annotate(n=Count("pk"))
     return {tuple(lengths): count for lengths, count in rows}
 

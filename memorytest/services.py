@@ -1,4 +1,4 @@
-"""The verbs of the memory test besides answering: starting a display, and reporting how it went."""
+"""Services of the memory test besides answering: starting a display, and reporting how it went."""
 
 from django.db import transaction
 from django.utils import timezone

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 
 from .scoring import memory_span
 
-# What is assumed before anybody came: of spans as a rehearsal's, in a test as unreliable as short ones usually are.
+# The prior: spans as in a rehearsal, and the reliability of a short test.
 PRIOR_MEAN = 5.5
 PRIOR_BETWEEN = 1.5**2
 PRIOR_WITHIN = 1.5**2
-# As how many people the prior counts in the mean, and as how many degrees of freedom in either variance.
+# The weight of the prior: participants in the mean, degrees of freedom in each variance.
 PRIOR_PEOPLE = 10
 
 # The variance of the smallest of k independent standard normal numbers.
@@ -36,7 +36,7 @@ PeopleByLengths = Mapping[Lengths, int]
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """How one person's span is shrunken: everything that entered, for a test of some number of trials."""
+    """The numbers by which the span of one participant is shrunk, for a number of trials."""
 
     trials: int
     people: int

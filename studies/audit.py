@@ -1,10 +1,10 @@
-"""The record of who did what with a study's data."""
+"""The audit log: who did what with a study's data."""
 
 from typing import Any
 
 from .models import AuditEntry, Study
 
-# Somebody at the server's own command line, who has no account here.
+# Management commands have no account.
 SHELL = "command line"
 WORKER = "the worker"
 
@@ -12,7 +12,7 @@ WORKER = "the worker"
 def record(
     action: str, detail: str, *, study: Study | None = None, actor: Any = None
 ) -> AuditEntry:
-    """Writes one line; `actor` is a user, or a name for a person without an account."""
+    """Add an entry; `actor` is a user, or a name for somebody without an account."""
     is_user = actor is not None and not isinstance(actor, str)
     return AuditEntry.objects.create(
         action=action,

@@ -93,7 +93,7 @@ class StateNotAllowed(SessionError):
 
 # Outages: failures that pass when their cause is gone
 
-# Of SQLite, the low byte of a code; the rest says more about it.
+# Primary SQLite result codes (extended code & 0xFF).
 SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 SQLITE_NOT_WRITTEN = {
     sqlite3.SQLITE_FULL,
@@ -101,17 +101,17 @@ SQLITE_NOT_WRITTEN = {
     sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_CANTOPEN,
 }
-# Classes of Postgres' error codes: connections, transactions in each other's way, too many connections, locks, and a
-# server that stops or starts or has cancelled a statement.
+# Postgres error classes: connection errors, transaction conflicts, too many connections, locks, and shutdown, start or
+# a cancelled statement.
 CONNECTION_EXCEPTION = "08"
 POSTGRES_BUSY = (CONNECTION_EXCEPTION, "40", "53300", "55P03", "57")
-# A full disk, a disk that fails, and a server that only reads, as a standby does.
+# A full disk, I/O errors, and a read-only server, such as a standby.
 POSTGRES_NOT_WRITTEN = ("53100", "58", "25006")
-# Of the operating system, for files: no room, a quota, a limit of size, read-only, not ours.
+# Operating system errors for files: no space, quota, file size limit, read-only, no permission.
 FILE_NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
 
-# Of a database that nobody has prepared: Postgres' code, and SQLite's words, because its code is for many errors.
+# A database without tables: Postgres' code, and SQLite's message, because its code is ambiguous.
 POSTGRES_NO_TABLE = "42P01"
 SQLITE_NO_TABLE = "no such table"
 UNPREPARED = "The database has no tables yet. Run: manage.py prepare"
@@ -125,7 +125,7 @@ class Outage:
     reason: str
     remedy: str = ""
     is_noted: bool = False
-    """Whether the monitor tells of it: the study is concerned, and the database can be written."""
+    """Whether the monitor shows it: it concerns the study, and the database can be written."""
     retry_after: int = 5
     """How many seconds a page waits before it asks again."""
 
@@ -145,7 +145,7 @@ FILES_LOST = Outage(FilesLost.code, FilesLost.message, KEEPER, is_noted=True)
 
 
 def outage_of(error: BaseException | None) -> Outage | None:
-    """What is the matter, if it is nothing that a change of the request or of the code could mend."""
+    """The outage behind an error; None if the request or the code has to be fixed."""
     match error:
         case FilesLost():
             return FILES_LOST
@@ -168,7 +168,7 @@ def _outage_of_database(error: DatabaseError) -> Outage | None:
     if isinstance(cause, sqlite3.Error):
         kind = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         return BUSY if kind in SQLITE_BUSY else NOT_WRITTEN if kind in SQLITE_NOT_WRITTEN else None
-    # Postgres says nothing more when it could not even be reached.
+    # Without a connection there is no SQLSTATE.
     unreached = CONNECTION_EXCEPTION if isinstance(error, OperationalError) else ""
     state = getattr(cause, "sqlstate", None) or unreached
     if state.startswith(POSTGRES_BUSY):

@@ -1,4 +1,4 @@
-"""What a worker's page reports around its tasks. Kept in small, bounded amounts; no answer ever depends on it."""
+"""Events that the participant's page reports, stored in bounded numbers. No answer depends on them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ logger = logging.getLogger(__name__)
 
 MAX_EVENTS_PER_CALL = 20
 MAX_EVENTS = 500
-# A page tries again and again; the first errors say what is the matter.
+# A page retries; the first errors are enough.
 MAX_SERVER_ERRORS = 20
-# An event that a page kept for longer, because it could not send it, counts as of this long ago.
+# An event that the page could not send for longer is dated this long ago.
 MAX_AGE = timedelta(days=1)
-# What a page may report; errors of the server are its own to note.
+# What a page may report. The server adds its own errors.
 PAGE_EVENTS = [
     (kind.value, kind.label) for kind in SessionEvent.Kind if kind is not SessionEvent.Kind.SERVER
 ]
@@ -30,7 +30,7 @@ DETAIL_LENGTH = SessionEvent._meta.get_field("detail").max_length
 
 @dataclass(frozen=True)
 class PageEvent:
-    """One thing, as the page tells it: by the page's own clock, and at the task that was current there."""
+    """An event as reported: by the page's clock, at the task that was current on the page."""
 
     kind: str
     client_ms: float | None = None
@@ -39,7 +39,7 @@ class PageEvent:
 
 
 def try_to_note_server_error(token: str, error: BaseException | None, place: str) -> None:
-    """By the number of the request. The log alone must do without a database."""
+    """Store a server error under its request id; if the database fails, only log it."""
     detail = f"{request_ids.current()}: {type(error).__name__} in {place}"
     try:
         note_server_error(token, detail)
@@ -48,7 +48,7 @@ def try_to_note_server_error(token: str, error: BaseException | None, place: str
 
 
 def note_server_error(token: str, detail: str) -> None:
-    """Puts an error of the server where the researcher of the session sees it."""
+    """Show a server error on the monitor of the study."""
     participant = Participant.objects.with_token(token).first()
     if participant is None:
         return
@@ -59,11 +59,11 @@ def note_server_error(token: str, detail: str) -> None:
 def note_events(
     participant: Participant, reported: Sequence[PageEvent], sent_ms: float | None = None
 ) -> int:
-    """Keeps the first of these events, as far as there is room; returns how many. A session that is over keeps none."""
+    """Store the first of these events, up to the limits, unless the session is over; return how many."""
     if participant.has_expired or not reported:
         return 0
     with transaction.atomic():
-        # Held for two statements, so that a withdrawal leaves nothing behind.
+        # Locked, so that a withdrawal at the same time leaves no event behind.
         row = Participant.objects.select_for_update().filter(pk=participant.pk).first()
         if row is None or not row.is_under_way:
             return 0
@@ -76,7 +76,7 @@ def _event(participant: Participant, reported: PageEvent, sent_ms: float | None)
     return SessionEvent(
         participant=participant,
         kind=reported.kind,
-        # A page may fall behind the server, and never runs ahead of it.
+        # A page may lag behind the server, but is never ahead of it.
         position=min(reported.position or participant.position, participant.position),
         at=_moment(participant, reported, sent_ms),
         client_ms=reported.client_ms,
@@ -85,7 +85,7 @@ def _event(participant: Participant, reported: PageEvent, sent_ms: float | None)
 
 
 def _moment(participant: Participant, reported: PageEvent, sent_ms: float | None) -> datetime:
-    """By the server's clock, minus how long the page held the event back; never before the session began."""
+    """The server's time minus the delay of the event; never before the session began."""
     now = timezone.now()
     if sent_ms is None or reported.client_ms is None:
         return now

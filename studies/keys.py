@@ -1,4 +1,4 @@
-"""Names that say nothing: for links, files and people."""
+"""Random identifiers: tokens, keys, participant codes and seeds."""
 
 import base64
 import hashlib
@@ -8,18 +8,18 @@ from functools import lru_cache
 
 from django.conf import settings
 
-# No vowels and no look-alikes: a code that is read out loud is typed right and spells nothing.
+# No vowels and no look-alikes: codes spell no words and can be dictated.
 CODE_ALPHABET = "23456789BCDFGHJKMNPQRSTVWXZ"
 
 
 def new_token() -> str:
-    """A secret that is kept as it is, because it has to be used again."""
+    """A secret that is stored in plain text, because it is needed again."""
     return secrets.token_urlsafe(24)
 
 
 def session_tokens(name: str) -> list[str]:
-    """The secrets of one participant's link, by the server's key and by its earlier keys. They follow from the key and
-    from a random name, so that a database alone has none of them."""
+    """The tokens of one participant's link, by the server's key and its earlier keys. They are derived from the key and
+    a random name, so a copy of the database contains none of them."""
     secret_keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return [_session_token(key_for("session link", key), name) for key in secret_keys]
 
@@ -30,7 +30,7 @@ def _session_token(key: bytes, name: str) -> str:
 
 @lru_cache(maxsize=16)
 def key_for(purpose: str, secret: str) -> bytes:
-    """A key for one purpose alone, from a secret key of the server."""
+    """Derive a key for one purpose from a secret key of the server."""
     return hashlib.sha256(f"{purpose} {secret}".encode()).digest()
 
 
@@ -40,7 +40,7 @@ def new_key() -> str:
 
 
 def new_code() -> str:
-    """A participant's name in tables and letters."""
+    """A participant's code in tables and messages."""
     letters = "".join(secrets.choice(CODE_ALPHABET) for _ in range(8))
     return f"{letters[:4]}-{letters[4:]}"
 

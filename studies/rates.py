@@ -1,4 +1,4 @@
-"""The learning rate of a study beside the one that its data set suggests.
+"""The learning rate of a study, compared with the one that its data set suggests.
 
 Features have scales of their own, so a rate that suits one data set leaves workers of another where they began, in the
 teachers' model of them, or throws them from one opinion into the opposite one.
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .models import Study
 
-# A rate is questioned if it is more than this many times larger or smaller than the suggested one.
+# Warn if a rate is larger or smaller than the suggested one by more than this factor.
 FACTOR = 3.0
 
 
 def factor_between(rate: float, suggested: float) -> float:
-    """How many times the larger is the smaller."""
+    """The ratio of the larger to the smaller."""
     return max(rate / suggested, suggested / rate)
 
 
@@ -56,5 +56,5 @@ def rate_question(study: Study) -> str:
 
 
 def in_digits(rate: float) -> str:
-    """Three digits are more than anybody knows about it."""
+    """Three digits are more than its precision."""
     return f"{rate:.3g}"

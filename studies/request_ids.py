@@ -1,4 +1,4 @@
-"""An id for every request: in its reply, in every line of the log, and in what a worker can tell a researcher."""
+"""An id for every request: in the reply, in every log line, and on error pages."""
 
 import secrets
 from collections.abc import Callable
@@ -12,12 +12,12 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current() -> str:
-    """The id of the request that is being answered; empty outside of one."""
+    """The id of the current request; empty outside of one."""
     return _current.get()
 
 
 class RequestIdMiddleware:
-    """The id is drawn here: one from outside could not be trusted in a log."""
+    """Draws the ids: ids from clients could not be trusted in a log."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -77,7 +77,7 @@ def join(*, study: Study, recruitment: Recruitment) -> tuple[Participant, bool]:
 
 
 def resume(participant: Participant, recruitment: Recruitment) -> Participant:
-    """A worker who gave a task back and accepted it again has another assignment, and hands in that one."""
+    """Store the newest assignment of a participant who returned a task and accepted it again."""
     _keep_token(participant)
     newest = recruitment.external_session, recruitment.submit_to
     if recruitment.submit_to and newest != (participant.external_session, participant.submit_to):
@@ -87,7 +87,7 @@ def resume(participant: Participant, recruitment: Recruitment) -> Participant:
 
 
 def _keep_token(participant: Participant) -> None:
-    """A link that no longer follows from the server's key is replaced by one that does."""
+    """Replace a link that was derived from another secret key."""
     if not participant.is_token_kept:
         participant.token_digest = digest_of(participant.token)
         participant.save(update_fields=("token_digest",))
@@ -124,7 +124,7 @@ def _create_participant(study: Study, recruitment: Recruitment) -> Participant:
 
 
 def expire_sessions(study: Study) -> int:
-    """Marks sessions whose worker has not been seen for too long; returns how many."""
+    """Mark sessions that were left for too long as abandoned; return how many."""
     overdue = study.participants.overdue(study.cutoff)
     return overdue.update(stage=Participant.Stage.ABANDONED, finished_at=timezone.now())
 
@@ -145,7 +145,7 @@ def reopen_session(participant: Participant, actor: Any) -> None:
 
 
 def change_state(study: Study, state: str, actor: Any) -> Study:
-    """Brings a study into another state, if that may follow, and writes down who did it."""
+    """Change the state of a study, if that is allowed, and log who did it."""
     with transaction.atomic():
         locked = Study.objects.select_for_update().get(pk=study.pk)
         _refuse_unless_allowed(locked, state)

@@ -1,4 +1,4 @@
-"""Whether something other than the concept gives the classes of a data set away.
+"""Confounds: whether something other than the target concept predicts the classes of a data set.
 
 The numbers are measured when images are imported and kept with the data set (`Dataset.insight`). They are judged here,
 when they are read, so that every page says the same and older data sets are judged by the same rule.
@@ -13,8 +13,8 @@ from typing import Any
 
 from .models import Dataset
 
-# A cue is surely better than guessing if it is this many standard errors above it: there are a dozen cues, and
-# cross-validated accuracies scatter more than a binomial share.
+# A cue beats guessing if it is this many standard errors above chance: there are a dozen cues, and cross-validated
+# accuracies vary more than a binomial proportion.
 STANDARD_ERRORS = 3
 # The part of the concept's lead over guessing at which a cue is a shortcut.
 PART = 0.5
@@ -47,7 +47,7 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Judged:
-    """One cue, or all of them together, beside what the concept achieves."""
+    """One cue, or all of them together, compared with the target concept."""
 
     name: str
     title: str

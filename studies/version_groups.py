@@ -17,7 +17,7 @@ from .models import Participant, ParticipantQuerySet, Study, StudyVersion
 from .models.settings import HARMLESS
 
 POOLED = "all"
-"""What an address or a command says to pool every version."""
+"""The value that pools all versions, in URLs and commands."""
 
 
 class UnknownVersion(Exception):
@@ -78,12 +78,12 @@ class VersionChoice:
 
     @property
     def value(self) -> str:
-        """What an address says to choose these versions; empty for the default."""
+        """The query value that chooses these versions; empty for the default."""
         return "" if self.numbers == self.default else value_of(self.numbers, self.everywhere)
 
     @property
     def mark(self) -> str:
-        """What the name of a file says about its versions; empty where there is nothing to choose from."""
+        """The part of a file name that names its versions; empty if there is only one group."""
         numbers = "-".join(map(str, self.numbers))
         if self.is_mixed:
             return f"-pooled-versions-{numbers}"

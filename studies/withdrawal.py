@@ -1,4 +1,4 @@
-"""Withdrawing: a worker stops, and what was answered is deleted or kept, as the study said beforehand."""
+"""Withdrawal: a participant stops, and the answers are deleted or kept, as the study announced."""
 
 from django.db import models, transaction
 from django.utils import timezone
@@ -21,7 +21,7 @@ def deletes(participant: Participant) -> bool:
 
 
 def withdraw(participant: Participant) -> Participant:
-    """Ends the session for good; again is a no-op. What has ended otherwise cannot be withdrawn from."""
+    """End the session for good. Repeating it is a no-op; a session that has ended otherwise is refused."""
     with transaction.atomic():
         locked = Participant.objects.select_for_update().get(pk=participant.pk)
         if locked.stage == Participant.Stage.WITHDRAWN:
@@ -46,7 +46,7 @@ def _end(participant: Participant) -> None:
 
 
 def forget(participant: Participant) -> None:
-    """Deletes every row that belongs to the participant, and empties all of its own that need not stay."""
+    """Delete all rows that belong to the participant, and clear the columns that are not kept."""
     for relation in Participant._meta.related_objects:
         if relation.on_delete is models.CASCADE:
             rows = relation.related_model._base_manager.filter(**{relation.field.name: participant})

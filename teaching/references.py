@@ -34,14 +34,14 @@ def references_of(dataset: Dataset) -> list[Example]:
 
 
 def typical_examples(dataset: Dataset) -> list[Example]:
-    """Of every class the image of the pool that lies nearest to the mean of the class, class 0 first."""
+    """The image of each class in the pool that is nearest to the mean of the class, class 0 first."""
     examples = Example.objects.in_bulk(_typical_ids(dataset.pk, dataset.key))
     return sorted(examples.values(), key=lambda example: example.label)
 
 
 @lru_cache(maxsize=64)
 def _typical_ids(dataset_id: int, key: str) -> list[int]:
-    # Numerics take a moment to load, and a server starts without them.
+    # NumPy is slow to import, and the server starts without it.
     import numpy as np
 
     from .choice import load_pool

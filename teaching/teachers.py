@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def known_teachers() -> dict[str, type[Teacher]]:
     """Every teacher by its name, in the order of the table."""
-    # The engine takes longer to load than all the rest of the server.
+    # Importing the engine takes longer than the rest of the server.
     from .engine import TEACHERS
 
     return TEACHERS

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def digest_of(token: str) -> str:
-    """What is stored of a secret token. It has at least 24 random bytes, which no table of hashes can hold."""
+    """What is stored of a secret token. It has at least 24 random bytes, so a plain hash is safe."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
-    """Questions about many participants; `cutoff` is the study's: unseen since then means abandoned."""
+    """`cutoff` is that of the study: participants last seen before it have abandoned the session."""
 
     def with_token(self, token: str) -> ParticipantQuerySet:
         return self.filter(token_digest=digest_of(token))
@@ -68,8 +68,7 @@ class Participant(models.Model):
     """One person in one study. The stages leave their results here, and meet nowhere else."""
 
     class Stage(models.TextChoices):
-        """What the column may hold: the stages that we know by heart, and the ends of a session. Others that
-        the settings name are stored under their own names."""
+        """The built-in stages and the terminal states. Other stages in JEDI_STAGES are stored under their own names."""
 
         CONSENT = "consent", "consent"
         MEMORY = "memory", "memory test"
@@ -111,7 +110,7 @@ class Participant(models.Model):
         "excluded", default=False, editable=False, help_text="A researcher's decision."
     )
     code = models.CharField(max_length=9, unique=True, default=new_code, editable=False)
-    # A row that nobody joined by has a digest of no token at all.
+    # Random, so that the unique constraint holds for rows without a link.
     token_digest = models.CharField(
         max_length=64, unique=True, default=new_token, editable=False, help_text="Of the link."
     )
@@ -227,7 +226,7 @@ class Participant(models.Model):
         return next((one for one in tokens if digest_of(one) == self.token_digest), tokens[0])
 
     def with_link(self, token: str) -> Self:
-        """The same participant, who came by this link."""
+        """Remember the token that this participant came with."""
         self.token = token
         return self
 

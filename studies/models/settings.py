@@ -295,7 +295,7 @@ class MemorySettings(StudySettings):
 
 
 class JediEstimator(models.TextChoices):
-    """Whence JEDI has what the worker believes."""
+    """How JEDI estimates what the participant believes."""
 
     PAPER = "paper", "as in the paper: harmonic"
     MENDED = "mended", "mended: guesses, prior, labels told"
