@@ -65,7 +65,7 @@ def head_of(key: bytes, digest: str) -> str:
 
 def seal(participant_id: int) -> None:
     """Sign what is stored in a participant's row. The caller has changed the row in this transaction: it is locked."""
-    row = Participant.objects.only(*SEALED, "position", "stage", "finished_at").get(
+    row = Participant.objects.only(*SEALED, "position", "stage", "finished_at", "chain_head").get(
         pk=participant_id
     )
     Participant.objects.filter(pk=row.pk).update(seal=seal_of(signing_keys()[0], row, row.position))
@@ -76,7 +76,8 @@ def seal_of(key: bytes, row: Any, position: int) -> str:
     values = [_plain(getattr(row, name)) for name in SEALED]
     # Other stages may change without a new seal: sessions are marked as abandoned and opened again.
     is_done = row.stage == Participant.Stage.DONE
-    content = _json(["seal", position, *values, row.finished_at if is_done else None])
+    end = [row.finished_at, row.chain_head] if is_done else None
+    content = _json(["seal", position, *values, end])
     return f"{SEAL_FORMAT} {position} {hmac.digest(key, content, 'sha256').hex()}"
 
 

@@ -50,9 +50,9 @@ def answers(person: Participant) -> list[Task]:
 
 
 def found(person: Participant) -> list[int]:
-    """The positions that are named."""
+    """The positions of answers that are named."""
     now = Participant.objects.get(pk=person.pk)
-    return [finding.position for finding in check_participant(now).findings]
+    return [finding.position for finding in check_participant(now).findings if finding.position]
 
 
 def write(task: Task, **values: object) -> None:

@@ -97,7 +97,7 @@ def test_emptied_digests_do_not_pass_as_answers_from_before_the_chain(person):
         person.pk,
     )
     sql("UPDATE studies_participant SET chain_head = '' WHERE id = %s", person.pk)
-    assert codes(person) == {"digest"}
+    assert codes(person) == {"digest", "results"}
     with pytest.raises(CommandError):
         call_command("verify_log", stdout=StringIO())
 
@@ -197,6 +197,18 @@ def test_an_upgrade_decides_which_answers_may_be_without_a_digest(person, is_bef
     assert bool(check_participant(now).earlier) is is_before_the_chain
     sql("UPDATE studies_participant SET teaching_gain = 0.9 WHERE id = %s", person.pk)
     assert "results" in codes(person)
+
+
+def test_a_whole_chain_cannot_be_made_to_look_like_one_from_before(person):
+    """A site that was restored from a backup seems to have got the chain after all its sessions."""
+    Participant.objects.filter(study=person.study).update(roster_number=None, seal="")
+    Study.objects.filter(pk=person.study_id).update(roster="")
+    seal_as_the_migration_does(timezone.now())
+    assert codes(person) == set()
+    for table in task_tables():
+        sql(f"UPDATE {table} SET digest = '' WHERE participant_id = %s", person.pk)
+    sql("UPDATE studies_participant SET chain_head = '' WHERE id = %s", person.pk)
+    assert codes(person) == {"results"}
 
 
 def answer_as_the_release_before(worker: Worker, monkeypatch, until: str) -> None:
