@@ -169,9 +169,11 @@ def test_bare_digits_and_letters_can_be_switched_off(
 
     visitor = at_question("evaluation", study(answer_keys=False))
     assert not visitor.page.is_visible("#answer-keys")
-    visitor.page.keyboard.press("1")
+    position = visitor.position
+    visitor.page.keyboard.press("2")
     visitor.page.keyboard.press("ArrowLeft")
-    visitor.see_position("evaluation", visitor.position)
+    visitor.see_position("evaluation", position + 1)
+    assert records.given_labels(site, visitor.token)[position] == visitor.classes()[0]
 
 
 NINE = [
