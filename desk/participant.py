@@ -177,11 +177,17 @@ class ReplayCheck:
 
     @property
     def differing(self) -> list[int]:
-        return [step.step for step, stand in self.steps if stand and not stand.matches]
+        compared = [(step, stand) for step, stand in self.steps if stand and stand.is_comparable]
+        return [step.step for step, stand in compared if not stand.matches]
+
+    @property
+    def earlier(self) -> int:
+        """How many choices are of an earlier version of the teacher, and cannot be compared."""
+        return sum(stand is not None and not stand.is_comparable for _, stand in self.steps)
 
     @property
     def matching(self) -> int:
-        return len(self.steps) - len(self.differing)
+        return len(self.steps) - len(self.differing) - self.earlier
 
 
 def replay_check(participant: Participant, *, on_request: bool) -> ReplayCheck:

@@ -26,7 +26,7 @@ from teaching.engine.learners.paper import error_probability
 from teaching.engine.teachers.base import Interval, Judgement
 from teaching.models import TeachingStep
 from teaching.services import ReplayedStep
-from teaching.teachers import teacher_title
+from teaching.teachers import learner_title, teacher_title
 
 from . import why_drawings
 
@@ -193,6 +193,8 @@ def other_reasons(
 class Standing:
     """The rank of a shown image when it was chosen, recomputed. No rank where the choice is random."""
 
+    is_comparable: bool
+    """false for a choice of an earlier version of the teacher"""
     matches: bool
     rank: int | None
     allowed: int
@@ -208,8 +210,10 @@ def standings(participant: Participant) -> list[tuple[TeachingStep, Standing]]:
     for index, step in enumerate(steps):
         reason = reason_of(participant, history[:index])
         shown = step.example.pool_index or 0
+        replayed = ReplayedStep(step, reason.choice)
         standing = Standing(
-            matches=ReplayedStep(step, reason.choice).matches,
+            is_comparable=replayed.is_comparable,
+            matches=replayed.matches,
             rank=None if reason.is_random else reason.rank(shown),
             allowed=int(reason.allowed.sum()),
             rank_in_pool=None if reason.is_random else reason.rank_in_pool(shown),
@@ -246,6 +250,7 @@ def why_context(participant: Participant, number: int) -> Context | None:
     # The cold start is the same for every teacher.
     others = {} if reason.choice.is_cold_start else other_reasons(participant, history)
     shown = step.example.pool_index or 0
+    replayed = ReplayedStep(step, reason.choice)
     left_out = reason.left_out()
     listed = [*reason.best(LISTED), *left_out[:LISTED]]
     choices = [other.choice.example for other in others.values() if isinstance(other, Reason)]
@@ -258,7 +263,9 @@ def why_context(participant: Participant, number: int) -> Context | None:
         "has_interval": reason.judged(shown).interval is not None,
         "facts": reason.explanation.facts(),
         "is_replayed": reason.choice.example == shown,
-        "is_same_belief": ReplayedStep(step, reason.choice).is_same_belief,
+        "is_comparable": replayed.is_comparable,
+        "is_same_belief": replayed.is_same_belief,
+        "learner": learner_title(step.learner_kind),
         "now": images.format(reason.judged(reason.choice.example)),
         "pool_size": reason.pool.n,
         "best": images.format_all(reason.best(LISTED), chosen=shown),

@@ -26,9 +26,9 @@ from .learners import KINDS, LearnerKind, Start, omniscient
 from .report import Section
 from .teachers import SEPARATOR, unique_examples
 
-# JEDI with the mended harmonic estimate: in a study a setting of the JEDI arm, not a teacher of its own.
-MENDED = "mended"
-TEACHERS = ("rt", "imt", "eer", "jedi", MENDED, "tracked", "omniscient")
+# JEDI with the regularised estimate: in a study a setting of the JEDI arm, not a teacher of its own.
+REGULARISED = "regularised"
+TEACHERS = ("rt", "imt", "eer", "jedi", REGULARISED, "tracked", "omniscient")
 # The sessions in which predictions of the answers are recorded.
 PREDICTED = ("rt", "tracked")
 # Beliefs are recorded every so many steps after the cold start: adjacent ones are much alike.
@@ -121,9 +121,9 @@ class Estimators(TaughtExperiment):
     @staticmethod
     def teacher(name: str, start: Start) -> engine.Teacher:
         """The teacher of a condition."""
-        if name == MENDED:
+        if name == REGULARISED:
             return engine.make_teacher(
-                "jedi", beta=start.beta, learning_rate=start.rate, estimator="mended"
+                "jedi", beta=start.beta, learning_rate=start.rate, estimator="regularised"
             )
         return engine.make_teacher(name, beta=start.beta, learning_rate=start.rate)
 

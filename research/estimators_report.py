@@ -43,7 +43,7 @@ TITLES = {
     "imt": "IMT",
     "eer": "EER",
     "jedi": "JEDI",
-    "mended": "JEDI, mended",
+    "regularised": "JEDI, regularised",
     "tracked": "tracked",
     "omniscient": "omniscient",
 }
@@ -65,8 +65,8 @@ ABOUT_LEARNERS = (
 ABOUT_TEACHERS = (
     "The omniscient teacher reads concept and momentum, knows loss, η and β, and takes the plain argmin from the first "
     "step on; prototypes and exemplars have no concept that it could read. The others begin with five random "
-    "examples, and JEDI, IMT and tracked leave out what they have just shown. Mended is JEDI with the harmonic "
-    "estimate that knows guesses, all answers and what the learner was told; no bar was set for it."
+    "examples, and JEDI, IMT and tracked leave out what they have just shown. “JEDI, regularised” uses "
+    "the estimate with guesses, all answers and the labels that the learner was told; no bar was set for it."
 )
 # The columns of differences from RT and from JEDI.
 LESS = (*limits("less_rt"), *limits("less_jedi"))
@@ -80,14 +80,14 @@ def sections(experiment: Estimators, results: Results) -> list[Section]:
         one.title: [verdict(results, one.title, kind) for kind in kinds]
         for one in experiment.materials
     }
-    mended = {
-        one.title: [comparison(results, one.title, kind, "mended") for kind in kinds]
+    regularised = {
+        one.title: [comparison(results, one.title, kind, "regularised") for kind in kinds]
         for one in experiment.materials
     }
     return [
-        _summary(experiment, found, mended),
+        _summary(experiment, found, regularised),
         *(
-            _material(experiment, results, one, found[one.title], mended[one.title])
+            _material(experiment, results, one, found[one.title], regularised[one.title])
             for one in experiment.materials
         ),
     ]
@@ -96,7 +96,7 @@ def sections(experiment: Estimators, results: Results) -> list[Section]:
 def _summary(
     experiment: Estimators,
     found: dict[str, list[Verdict]],
-    mended: dict[str, list[Comparison]],
+    regularised: dict[str, list[Comparison]],
 ) -> Section:
     return Section(
         "In short",
@@ -113,17 +113,17 @@ def _summary(
             _where(found, "Bars missed", "All bars on the share of the way are met", "is_missed"),
             _where(found, "Worse than RT", "Nowhere worse than RT", "is_worse_than_rt"),
             _where(found, "Worse than JEDI", "Nowhere worse than JEDI", "is_worse_than_jedi"),
-            _of_mended(mended, "RT", "is_worse_than_rt"),
-            _of_mended(mended, "JEDI as in the paper", "is_worse_than_jedi"),
+            _of_regularised(regularised, "RT", "is_worse_than_rt"),
+            _of_regularised(regularised, "JEDI as in the paper", "is_worse_than_jedi"),
         ],
         [_short_table(found)],
     )
 
 
-def _of_mended(mended: dict[str, list[Comparison]], other: str, name: str) -> str:
-    some = f"JEDI with the mended estimate is worse than {other}"
-    none = f"JEDI with the mended estimate is nowhere worse than {other}"
-    return _where(mended, some, none, name)
+def _of_regularised(regularised: dict[str, list[Comparison]], other: str, name: str) -> str:
+    some = f"JEDI with the regularised estimate is worse than {other}"
+    none = f"JEDI with the regularised estimate is nowhere worse than {other}"
+    return _where(regularised, some, none, name)
 
 
 def _where(found: Mapping[str, Sequence[Comparison]], some: str, none: str, name: str) -> str:
@@ -182,7 +182,7 @@ def _material(
     results: Results,
     material: Material,
     found: list[Verdict],
-    mended: list[Comparison],
+    regularised: list[Comparison],
 ) -> Section:
     kinds = [one.kind for one in found]
     means = [_means(results, material, kind) for kind in kinds]
@@ -193,7 +193,7 @@ def _material(
         [
             _accuracies(results, material, kinds, means),
             _verdicts(material, found),
-            _mended(material, mended),
+            _regularised(material, regularised),
             *tables,
         ],
         [_dots(material, means), *figures],
@@ -259,9 +259,9 @@ def _less(one: Comparison) -> list[object]:
     return [*with_limits(one.over_rt), *with_limits(one.over_jedi)]
 
 
-def _mended(material: Material, found: Sequence[Comparison]) -> ReportTable:
+def _regularised(material: Material, found: Sequence[Comparison]) -> ReportTable:
     return ReportTable(
-        title="JEDI with the mended estimate beside RT and JEDI as in the paper",
+        title="JEDI with the regularised estimate beside RT and JEDI as in the paper",
         header=["", "less RT", "less JEDI"],
         rows=[
             [one.kind.title, with_interval(one.over_rt, 1), with_interval(one.over_jedi, 1)]
@@ -269,7 +269,7 @@ def _mended(material: Material, found: Sequence[Comparison]) -> ReportTable:
         ],
         caption="Differences in percentage points, learner by learner, with 95 % intervals.",
         data=Data(
-            f"estimators-{material.slug}-mended",
+            f"estimators-{material.slug}-regularised",
             ["kind", *LESS],
             [[one.kind.name, *_less(one)] for one in found],
         ),

@@ -15,12 +15,11 @@ from teaching.decay import fit_decay
 from teaching.engine import LearningRate, Pool, Shown, Tracked, belief, suggest_learning_rate
 from teaching.engine.arrays import FloatArray, IntArray
 from teaching.engine.bank import FAMILIES
-from teaching.engine.bank.expected import expected_answers
 from teaching.engine.bank.mixture import Mixture
 from teaching.engine.classes import folded, unfolded
 from teaching.engine.history import Past
 from teaching.engine.learners.paper import check_beta
-from teaching.engine.mended import mended
+from teaching.engine.regularised import regularised_harmonic
 
 from . import people_report
 from .data import absolute_path, digest
@@ -30,8 +29,8 @@ from .people_scores import shared
 from .report import ReportTable, Section
 
 # The version of the row format; a run with another one cannot be resumed.
-ROWS = 5
-HARMONIC, MENDED, TRACKED, RUNNING = "harmonic", "mended", "tracked", "running"
+ROWS = 6
+HARMONIC, REGULARISED, TRACKED, RUNNING = "harmonic", "regularised", "tracked", "running"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,13 +180,13 @@ class Lesson:
     def expected(self) -> dict[str, FloatArray]:
         """P of all classes before each answer, (t, k), by every method."""
         history, mixture = self.history(self.predicted), self.mixture
-        alone = {family.name: mixture.alone(family.name).expected() for family in FAMILIES}
+        alone = {family.name: mixture.only(family.name).predicted_answers() for family in FAMILIES}
         return {
             HARMONIC: np.array(
                 [self._harmonic(history[:s])[self.examples[s]] for s in range(len(history))]
             ),
-            MENDED: np.array([step.p for step in with_mended(self.pool, history)]),
-            TRACKED: mixture.expected(),
+            REGULARISED: np.array([step.p for step in with_estimates(self.pool, history)]),
+            TRACKED: mixture.predicted_answers(),
             RUNNING: running(self.labels, self.answers[: self.predicted], self.pool.class_count),
             **alone,
         }
@@ -214,7 +213,7 @@ class Lesson:
 
     def fitted(self) -> ResultRow:
         """The fit of the paper's learner (η₀ and β), and the probabilities of the families."""
-        fit, weights = fit_decay(self.mixture.seen), self.mixture.family_weights()
+        fit, weights = fit_decay(self.mixture.observed), self.mixture.family_weights()
         rounded = {name: round(weight, 4) for name, weight in weights.items()}
         fitted = {"surface": list(fit.surface), "rate": fit.rate, "gain": round(fit.gain, 3)}
         return fitted | {"families": rounded}
@@ -236,28 +235,26 @@ class Lesson:
     def expected_of_tests(self) -> dict[str, FloatArray]:
         """P of all classes for each test, (e, k), by every method."""
         history = self.history(self.examples.size)
-        as_mended = with_mended(self.pool, history)
+        estimated = with_estimates(self.pool, history)
         parts = []
         for before in np.unique(self.tests_after).tolist():
             tests = self.tests[self.tests_after == before]
-            parts.append(self._after(history[:before], as_mended[:before], tests))
+            parts.append(self._after(history[:before], estimated[:before], tests))
         # Trials are ordered by time, so the parts are too.
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def _after(
-        self, history: Sequence[Shown], as_mended: Sequence[Shown], tests: IntArray
+        self, history: Sequence[Shown], estimated: Sequence[Shown], tests: IntArray
     ) -> dict[str, FloatArray]:
-        """Predictions of some tests after a history; `as_mended` is the same history with the mended beliefs."""
+        """Predictions of some tests after a history; `estimated` is the same history with the regularised estimates."""
         pool, taught = self.pool, len(history)
         mixture = self.tracked.mixture(pool, history)
-        alone = {
-            family.name: expected_answers(mixture.alone(family.name), tests) for family in FAMILIES
-        }
+        alone = {family.name: mixture.only(family.name).predict(tests) for family in FAMILIES}
         examples, answers = self.examples[:taught], self.answers[:taught]
         return {
             HARMONIC: self._harmonic(history)[tests],
-            MENDED: mended(pool, Past.read(as_mended, pool))[tests],
-            TRACKED: expected_answers(mixture, tests),
+            REGULARISED: regularised_harmonic(pool, Past.read(estimated, pool))[tests],
+            TRACKED: mixture.predict(tests),
             RUNNING: running_after(pool, examples, answers, tests),
             **alone,
         }
@@ -268,7 +265,9 @@ def each_model(mixture: Mixture) -> dict[str, FloatArray]:
     return {
         f"{member.family.name}: {name}": folded(p)
         for member in mixture.members
-        for name, p in zip(distinguishing(member.followed.names), member.each_alone(), strict=True)
+        for name, p in zip(
+            distinguishing(member.predictions.names), member.each_alone(), strict=True
+        )
     }
 
 
@@ -279,11 +278,11 @@ def distinguishing(names: Sequence[str]) -> list[str]:
     return [", ".join(one for one in own if one not in alike) for own in parts]
 
 
-def with_mended(pool: Pool, history: Sequence[Shown]) -> list[Shown]:
-    """The history with the mended estimate of each step, which later estimates read."""
+def with_estimates(pool: Pool, history: Sequence[Shown]) -> list[Shown]:
+    """The history with the regularised estimate of each step, which later estimates read."""
     steps: list[Shown] = []
     for step in history:
-        p = mended(pool, Past.read(steps, pool))[step.example]
+        p = regularised_harmonic(pool, Past.read(steps, pool))[step.example]
         steps.append(replace(step, p=p.tolist()))
     return steps
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from teaching.engine.arrays import BoolArray, FloatArray, IntArray
-from teaching.engine.classes import MOST_CLASSES
+from teaching.engine.classes import MAX_CLASSES
 
 from .experiment import BadExperiment
 
@@ -165,9 +165,9 @@ def _classes(path: Path, rows: Sequence[Row]) -> list[str]:
     classes = sorted({row["label"] for row in rows})
     with suppress(ValueError):
         classes = sorted(classes, key=float)
-    if not 2 <= len(classes) <= MOST_CLASSES:
+    if not 2 <= len(classes) <= MAX_CLASSES:
         raise BadExperiment(
-            f"The number of different labels in {path} is {len(classes)}; the models take 2 to {MOST_CLASSES} classes."
+            f"The number of different labels in {path} is {len(classes)}; the models take 2 to {MAX_CLASSES} classes."
         )
     for row in rows:
         if row["answer"] not in classes:

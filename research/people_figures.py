@@ -12,8 +12,7 @@ from analysis.charts.axes import shortened
 from analysis.charts.distributions import ArmPoints, histogram, scatter
 from analysis.charts.formatting import plain
 from analysis.stats import SampleSummary
-from teaching.decay import RATES
-from teaching.population import Population
+from teaching.decay import GroupEstimate
 
 from .figures import Dots, convergence_plot, dot_plot
 from .people_scores import (
@@ -42,7 +41,6 @@ def figures_of(found: Scored) -> list[Figure]:
         calibration_panels(found, found.next, "Predicted and given answers", "calibration"),
         means(found, found.next, "Log loss of the next answer", "means"),
         betas(found),
-        rates(found),
     ]
     if found.data.memory:
         figures += [memory_and_betas(found), memory_and_rates(found)]
@@ -167,9 +165,9 @@ def means(found: Scored, answered: Answered, title: str, file: str) -> Figure:
     )
 
 
-def mean_beta(group: Population) -> str:
+def mean_beta(group: GroupEstimate) -> str:
     """0.72 [0.21, 0.94]."""
-    return f"{group.mean:.2f} [{group.interval.low:.2f}, {group.interval.high:.2f}]"
+    return f"{group.mean:.2f} [{group.low:.2f}, {group.high:.2f}]"
 
 
 def betas(found: Scored) -> Figure:
@@ -186,32 +184,6 @@ def betas(found: Scored) -> Figure:
             [[at / TENTHS, (at + 1) / TENTHS, bar] for at, (_, bar) in enumerate(bars)],
         ),
     )
-
-
-def rates(found: Scored) -> Figure:
-    """The distribution of learning rates."""
-    bars = [(float(at), 100 * share) for at, share in enumerate(found.rate_shares.tolist())]
-    return Figure(
-        histogram(
-            "Learning rate of the paper's learner",
-            "η₀, where examples have the length 1",
-            bars,
-            y_axis="share of tasks, %",
-            show_middle=_every_other_rate,
-        ),
-        "The share of tasks that are expected at each learning rate, from the answers of all people together; every "
-        "task of a person may have a rate of its own.",
-        Data(
-            f"people-{found.data.name}-rates",
-            ["rate", "percent"],
-            [[rate, bar] for rate, (_, bar) in zip(RATES.tolist(), bars, strict=True)],
-        ),
-    )
-
-
-def _every_other_rate(place: float) -> str:
-    """Labels of all rates would overlap."""
-    return "" if int(place) % 2 else f"{RATES[int(place)]:.2g}"
 
 
 def memory_and_betas(found: Scored) -> Figure:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 ABOUT = (
     "Each way says before every answer how probable each class is; the loss is −log of the probability of what was "
     "said, kept within 1 and 99 %, in nats. Means are over answers, then tasks, then people, with 95 % intervals over "
-    "people. Harmonic is the paper's estimate; the mended one has guesses, a prior and what the person was told. "
-    "Tracked is the mixture of all learner models of the bank. The running accuracy knows how often this person was "
+    "people. Harmonic is the paper's estimate; the regularised one adds guesses, a prior and the labels that people "
+    "were told. Tracked is the mixture of all learner models of the bank. The running accuracy knows how often this person was "
     "right so far, with one guess at each class to begin with, and says the "
     "true class with that probability. The learning curve and the best constant know everybody but the person. Below "
     "them, every family of models by itself, and every single model."
@@ -236,7 +236,7 @@ def _fits(found: Scored) -> ReportTable:
     betas = {person: one.beta for person, one in found.betas.items()}
     rates = found.log_rates
     memory = found.data.memory
-    silent = sum(one.tells_nothing for one in found.betas.values())
+    silent = sum(one.is_uninformative for one in found.betas.values())
     return ReportTable(
         title="The paper's learner, fitted to each person",
         header=["", "median", "quartiles", "rank correlation with memory"],
@@ -280,8 +280,8 @@ def _group(found: Scored) -> ReportTable:
                 [
                     group.people,
                     group.mean,
-                    group.interval.low,
-                    group.interval.high,
+                    group.low,
+                    group.high,
                     group.sd,
                     float(np.mean([one.beta for one in found.betas.values()])),
                 ]

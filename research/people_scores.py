@@ -11,11 +11,10 @@ import numpy as np
 
 from analysis.stats import CONFIDENCE, TOO_FEW, Interval, SampleSummary, summarise
 from analysis.stats.predictions import BINS, MAX_PROBABILITY, CalibrationBin, calibration
-from teaching.decay import Decay, likelihoods, together
+from teaching.decay import BetaEstimate, GroupEstimate, estimate_beta, estimate_group
 from teaching.engine.arrays import BoolArray, FloatArray, IntArray
 from teaching.engine.bank import FAMILIES
 from teaching.engine.classes import unfolded
-from teaching.population import Population, population, shapes_of_rate, shapes_of_style
 
 from .experiment import ResultRow
 from .people_data import PeopleSet
@@ -25,7 +24,7 @@ from .people_data import PeopleSet
 CURVE, CONSTANT = "curve", "constant"
 TEACHERS = {
     "harmonic": "harmonic",
-    "mended": "harmonic, mended",
+    "regularised": "regularised harmonic",
     "tracked": "tracked",
     "running": "running accuracy",
 }
@@ -350,9 +349,9 @@ class Scored:
         return people
 
     @cached_property
-    def betas(self) -> dict[str, Decay]:
+    def betas(self) -> dict[str, BetaEstimate]:
         """The β of every person, from all tasks together."""
-        return {person: together(own) for person, own in self.surfaces.items()}
+        return {person: estimate_beta(own) for person, own in self.surfaces.items()}
 
     @cached_property
     def log_rates(self) -> dict[str, float]:
@@ -363,23 +362,9 @@ class Scored:
         return {person: float(np.mean(own)) for person, own in people.items()}
 
     @cached_property
-    def group(self) -> Population:
+    def group(self) -> GroupEstimate:
         """The distribution of β among the people."""
-        return population(list(self.surfaces.values()))
-
-    @cached_property
-    def rate_shares(self) -> FloatArray:
-        """The expected share of tasks at each learning rate of the grid, from all answers together.
-
-        As in `population`, log η₀ is normal in the group, and people answer either all in one style or each in any.
-        Every such distribution is weighted by its likelihood. β has its posterior mean distribution.
-        """
-        by_task = likelihoods(row["surface"] for row in self.rows)
-        by_rate = np.einsum("b,nsbr->nsr", np.array(self.group.shares), by_task)
-        shapes = shapes_of_rate()
-        likely = np.log(shapes_of_style() @ by_rate @ shapes.T).sum(axis=0)
-        weights = np.exp(likely - likely.max()).sum(axis=0)
-        return np.asarray(weights @ shapes / weights.sum())
+        return estimate_group(list(self.surfaces.values()))
 
 
 def _told(rows: Sequence[ResultRow], ways: str, models: str) -> dict[str, list[FloatArray]]:

@@ -15,7 +15,7 @@ from statistics import mean
 import numpy as np
 
 from teaching import engine
-from teaching.decay import Fit, fit_session
+from teaching.decay import GroupEstimate, SessionFit, estimate_group, fit_session
 from teaching.engine import (
     Habits,
     LearningRate,
@@ -26,13 +26,12 @@ from teaching.engine import (
     make_worker,
     suggest_learning_rate,
 )
-from teaching.population import Population, population
 
 PEOPLE, ANSWERS, GROUPS = 100, 30, 8
 BETAS = (0.0, 0.25, 0.5, 0.75, 0.9)
 GUESS = 0.1
 SLIPS = 0.02
-Session = Callable[[Pool, float, np.random.Generator], Fit]
+Session = Callable[[Pool, float, np.random.Generator], SessionFit]
 
 
 def two_classes(n: int = 200, d: int = 8) -> Pool:
@@ -43,7 +42,9 @@ def two_classes(n: int = 200, d: int = 8) -> Pool:
     return Pool(rng.standard_normal((n, d)) + labels[:, None] * apart, labels)
 
 
-def drawn_session(pool: Pool, beta: float, steps: int, seed: int, factor: float = 1.0) -> Fit:
+def drawn_session(
+    pool: Pool, beta: float, steps: int, seed: int, factor: float = 1.0
+) -> SessionFit:
     """The fit to a learner who draws answers from its beliefs, and sometimes guesses.
 
     factor: of its learning rate, relative to the one that a study would assume.
@@ -66,7 +67,9 @@ def drawn_session(pool: Pool, beta: float, steps: int, seed: int, factor: float 
     return fit_session(pool, history, LearningRate(initial))
 
 
-def firm_session(pool: Pool, beta: float, steps: int, seed: int, conviction: float = 0.0) -> Fit:
+def firm_session(
+    pool: Pool, beta: float, steps: int, seed: int, conviction: float = 0.0
+) -> SessionFit:
     """The fit to a learner at the study's rate who answers the more likely class, except for slips.
 
     conviction: the root mean square of its margins before the first lesson.
@@ -83,7 +86,7 @@ def firm_session(pool: Pool, beta: float, steps: int, seed: int, conviction: flo
     return taught_at_random(pool, worker, steps, seed)
 
 
-def taught_at_random(pool: Pool, worker: SimulatedWorker, steps: int, seed: int) -> Fit:
+def taught_at_random(pool: Pool, worker: SimulatedWorker, steps: int, seed: int) -> SessionFit:
     """The fit to a worker who is shown random examples."""
     history = []
     for example in np.random.default_rng(seed).integers(0, pool.n, steps).tolist():
@@ -129,12 +132,12 @@ def main(options: Namespace) -> None:
     print_row("bots", [beta for beta, _ in bots], [fits for _, fits in bots])
 
 
-def group_of(pool: Pool, session: Session, beta: float, seed: int) -> list[Fit]:
+def group_of(pool: Pool, session: Session, beta: float, seed: int) -> list[SessionFit]:
     rng = np.random.default_rng([seed, round(100 * beta)])
     return [session(pool, beta, rng) for _ in range(PEOPLE)]
 
 
-def bots_of(pool: Pool, seed: int) -> tuple[float, list[Fit]]:
+def bots_of(pool: Pool, seed: int) -> tuple[float, list[SessionFit]]:
     """Bots of a rehearsal, who differ in β, and its mean."""
     rate = LearningRate(suggest_learning_rate(pool))
     bots = [engine.Population().worker(pool, rate, [seed, number]) for number in range(PEOPLE)]
@@ -145,10 +148,10 @@ def bots_of(pool: Pool, seed: int) -> tuple[float, list[Fit]]:
     return mean(bot.beta for bot in bots), fits
 
 
-def print_row(name: str, betas: list[float], groups: list[list[Fit]]) -> None:
-    found = [population([[fit.surface] for fit in fits]) for fits in groups]
+def print_row(name: str, betas: list[float], groups: list[list[SessionFit]]) -> None:
+    found = [estimate_group([[fit.surface] for fit in fits]) for fits in groups]
     held = sum(holds(one, beta) for one, beta in zip(found, betas, strict=True))
-    low, high = mean(one.interval.low for one in found), mean(one.interval.high for one in found)
+    low, high = mean(one.low for one in found), mean(one.high for one in found)
     singles = mean(fit.beta for fits in groups for fit in fits)
     print(
         f"{name:20}  {mean(betas):4.2f}  {mean(one.mean for one in found):10.2f}  {low:.2f} to {high:.2f}"
@@ -157,6 +160,6 @@ def print_row(name: str, betas: list[float], groups: list[list[Fit]]) -> None:
     )
 
 
-def holds(found: Population, beta: float) -> bool:
+def holds(found: GroupEstimate, beta: float) -> bool:
     """The mean of a group is never exactly 0, so 0.02 stands for it."""
-    return found.interval.low <= max(beta, 0.02) <= found.interval.high
+    return found.low <= max(beta, 0.02) <= found.high

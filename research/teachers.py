@@ -67,9 +67,9 @@ class OmniscientJEDI(Teacher):
         eta, learner = self.learning_rate(len(past) + 1), self.learner
         slopes = learner.slopes(pool.features @ learner.concept.T, pool.labels)
         diversity = np.vecdot(slopes, slopes) * pool.squared_norms / 2
-        diversity += self.beta * jedi.along(pool, slopes, learner.momentum)
+        diversity += self.beta * jedi.weighted_products(pool, slopes, learner.momentum)
         diversity *= eta**2
-        usefulness = 2 * eta * jedi.along(pool, slopes, learner.concept - pool.target)
+        usefulness = 2 * eta * jedi.weighted_products(pool, slopes, learner.concept - pool.target)
         probabilities = self.probabilities(pool, past)
         return Judgement(probabilities, diversity - usefulness, diversity, usefulness)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from studies import database
 from studies.errors import FilesLost
 from studies.models import Dataset, Example, Participant, Study
+from studies.models.settings import JediEstimator
 
 from .engine import BadPoolFolder, Choice, LearningRate, Pool, Shown, Teacher, make_teacher
 from .engine.teachers.jedi import JEDI, Estimator
@@ -105,7 +106,9 @@ def teacher_of(participant: Participant) -> Teacher:
 
 def estimator_of(study: Study, arm: str) -> Estimator:
     """Which belief estimator the arm uses (configurable for JEDI only)."""
-    return "mended" if (arm, study.jedi_estimator) == (JEDI.name, "mended") else "paper"
+    if arm == JEDI.name and study.jedi_estimator == JediEstimator.REGULARISED:
+        return "regularised"
+    return "paper"
 
 
 def learning_rate_of(study: Study) -> LearningRate:
@@ -144,6 +147,7 @@ def choose_step(participant: Participant, position: int, history: Sequence[Shown
         **{name: getattr(choice, name) for name in SCORED},
         learner_kind=kind,
         learner_kind_p=kinds.get(kind),
+        teacher_version=choice.teacher_version,
         choice_ms=elapsed_ms,
     )
 

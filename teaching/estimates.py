@@ -1,4 +1,4 @@
-"""JEDI's estimate of a study, in words."""
+"""Sentences about the belief estimate of a study's JEDI arm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from studies.models.settings import JediEstimator
 def estimate_sentence(study: Study) -> str:
     """Which estimate JEDI uses, if it is not the paper's."""
     is_papers = study.jedi_estimator == JediEstimator.PAPER
-    return "" if is_papers else estimate_question(study) or "JEDI uses the mended estimate."
+    return "" if is_papers else estimate_question(study) or "JEDI uses the regularised estimate."
 
 
 def estimate_question(study: Study) -> str:
@@ -17,8 +17,8 @@ def estimate_question(study: Study) -> str:
     if study.jedi_estimator == JediEstimator.PAPER or is_taught_by_jedi(study):
         return ""
     return (
-        "The mended estimate has no effect, because JEDI is not among the teachers: add JEDI, or choose the paper’s "
-        "estimate."
+        "The regularised estimate has no effect, because JEDI is not among the teachers: add JEDI, or choose the "
+        "paper’s estimate."
     )
 
 

@@ -36,6 +36,11 @@ class TeachingStep(LabelTask):
     learner_kind_p = models.FloatField(
         null=True, blank=True, help_text="How probable that kind was, before the answer."
     )
+    teacher_version = models.PositiveSmallIntegerField(
+        default=1,
+        db_default=1,
+        help_text="The version of the teacher's rule. Replays compare choices of the same version only.",
+    )
     learning_rate = models.FloatField(help_text="η_t")
     choice_ms = models.FloatField(help_text="How long the choice took.")
     feedback_ms = models.FloatField(

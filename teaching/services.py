@@ -62,6 +62,11 @@ class ReplayedStep:
         return self.is_same_image and self.is_same_belief and not self.other_numbers
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether the choice was made by the version of the teacher that this software has."""
+        return self.stored.teacher_version == self.choice.teacher_version
+
+    @property
     def is_same_image(self) -> bool:
         return self.stored.example.pool_index == self.choice.example
 

@@ -16,6 +16,13 @@ def known_teachers() -> dict[str, type[Teacher]]:
     return TEACHERS
 
 
+def learner_title(kind: str) -> str:
+    """What completes "the worker …", also for the kinds of earlier releases."""
+    from .engine.bank import TITLES
+
+    return TITLES.get(kind, kind)
+
+
 def teacher_title(name: str) -> str:
     """What people read; for a teacher that this software does not (or no longer) have, its plain name."""
     teacher = known_teachers().get(name)

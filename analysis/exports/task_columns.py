@@ -118,10 +118,15 @@ TEACHING: Columns = (
     Column(
         "learner_kind",
         TEXT,
-        "The kind of learner that Tracked found the likeliest before the answer, such as concept, exemplar or rule. "
+        "The kind of learner that Tracked found the likeliest before the answer, such as concept, prototype or rule. "
         "Empty for teachers that weigh no kinds.",
     ),
     Column("learner_kind_p", NUMBER, "How probable Tracked found that kind."),
+    Column(
+        "teacher_version",
+        WHOLE,
+        "The version of the teacher's rule. Version 2 of Tracked weighs six kinds of learners instead of ten.",
+    ),
     Column("learning_rate", NUMBER, "η_t, the learning rate of the step."),
     Column("choice_ms", NUMBER, "Milliseconds that the teacher took to choose."),
     Column(

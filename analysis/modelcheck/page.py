@@ -19,10 +19,9 @@ from analysis.results.data import describe_sessions
 from analysis.results.figures import FORMS, StudyFigure
 from studies.models import Study
 from studies.version_groups import VersionChoice, choose_versions
-from teaching.decay import Fit
+from teaching.decay import SessionFit, estimate_group
 from teaching.engine.arrays import FloatArray
 from teaching.engine.classes import of_class
-from teaching.population import population
 from teaching.teachers import teacher_title
 
 from .sessions import (
@@ -71,7 +70,7 @@ class Arm:
 @dataclass(frozen=True)
 class Check:
     arms: Sequence[Arm]
-    fits: dict[str, Fit]
+    fits: dict[str, SessionFit]
     """by the participant's code"""
     purpose: str
     versions: VersionChoice
@@ -169,12 +168,12 @@ def with_interval(summary: stats.SampleSummary) -> str:
 def decay_summary(checked: Check) -> dict[str, str]:
     pairs = [(session.beta, checked.fits[session.code]) for session in checked.sessions]
     inside = sum(one.low <= beta <= one.high for beta, one in pairs)
-    silent = sum(one.tells_nothing for _, one in pairs)
-    group = population([[one.surface] for _, one in pairs])
+    silent = sum(one.is_uninformative for _, one in pairs)
+    group = estimate_group([[one.surface] for _, one in pairs])
     return {
         "inside": f"{inside} of {len(pairs)}",
         "silent": f"{silent} of {len(pairs)}",
-        "mean": f"{two_places(group.mean)} ({between(group.interval, two_places)})",
+        "mean": f"{two_places(group.mean)} ({between(stats.Interval(group.low, group.high), two_places)})",
         "rank": rank_correlation(checked),
     }
 

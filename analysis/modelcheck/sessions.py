@@ -12,10 +12,10 @@ import numpy as np
 from studies.models import Participant, Study
 from studies.version_groups import VersionChoice
 from teaching.choice import learning_rate_of, load_pool
-from teaching.decay import Fit, fit_decay
+from teaching.decay import SessionFit, fit_decay
 from teaching.engine import LearningRate, Pool, Shown, Tracked
 from teaching.engine.arrays import FloatArray, IntArray
-from teaching.engine.bank import FAMILIES, Seen
+from teaching.engine.bank import FAMILIES, Observations
 from teaching.models import TeachingStep
 
 FAMILY_TITLES = {family.name: family.title for family in FAMILIES}
@@ -111,10 +111,10 @@ def _with_steps(people: dict[int, Participant]) -> Iterator[TaughtSession]:
         )
 
 
-def fit(session: TaughtSession) -> Fit:
+def fit(session: TaughtSession) -> SessionFit:
     """β fitted to the answers."""
     return fit_decay(
-        Seen(
+        Observations(
             session.pool,
             session.examples,
             session.labels,
@@ -131,4 +131,4 @@ def track(session: TaughtSession) -> LearnerEstimate:
     rows = zip(session.examples, session.answers, session.probabilities, strict=True)
     shown = [Shown(int(example), int(answer), p.tolist()) for example, answer, p in rows]
     mixture = teacher.mixture(session.pool, shown)
-    return LearnerEstimate(mixture.expected(), mixture.family_weights())
+    return LearnerEstimate(mixture.predicted_answers(), mixture.family_weights())

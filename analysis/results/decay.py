@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from analysis import stats
 from analysis.charts import formatting
 from analysis.charts.tables import Table, number_columns, row_names
-from teaching.decay import says_nothing
-from teaching.population import population
+from teaching.decay import estimate_group, is_uninformative
 from teaching.teachers import teacher_title
 
 from .data import ParticipantResult, StudyResults, describe_sample, spans_and_values
@@ -76,13 +75,15 @@ def group_cells(results: StudyResults, people: Sequence[ParticipantResult]) -> t
     surfaces = [[results.surfaces[one.code]] for one in people if one.code in results.surfaces]
     if not surfaces:
         return formatting.UNKNOWN, formatting.UNKNOWN
-    group = population(surfaces)
-    return two_places(group.mean), formatting.between(group.interval, two_places)
+    group = estimate_group(surfaces)
+    return two_places(group.mean), formatting.between(
+        stats.Interval(group.low, group.high), two_places
+    )
 
 
 def is_uninformative(person: ParticipantResult) -> bool:
     low, high = person.beta_fitted_low, person.beta_fitted_high
-    return low is not None and high is not None and says_nothing(low, high)
+    return low is not None and high is not None and is_uninformative(low, high)
 
 
 def two_places(value: float | None) -> str:

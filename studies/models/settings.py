@@ -295,10 +295,10 @@ class MemorySettings(StudySettings):
 
 
 class JediEstimator(models.TextChoices):
-    """How JEDI estimates what the participant believes."""
+    """The belief estimate of the JEDI arm. The stored value of the second is that of earlier releases."""
 
     PAPER = "paper", "as in the paper: harmonic"
-    MENDED = "mended", "mended: guesses, prior, labels told"
+    REGULARISED = "mended", "regularised: guesses, prior, labels told"
 
 
 class TeachingSettings(StudySettings):
@@ -398,9 +398,9 @@ class TeachingSettings(StudySettings):
         choices=JediEstimator,
         default=JediEstimator.PAPER,
         help_text="How JEDI finds out what the worker believes. The paper’s harmonic estimate takes every answer for a "
-        "lasting belief and has predicted people no better than a guess; “mended” knows guesses, all answers and what "
-        "the worker was told. The other teachers stay as they are. See “What is known about people” in the "
-        "documentation.",
+        "lasting belief and has predicted people no better than a guess; the regularised one accounts for guesses, "
+        "all answers and the labels that the worker was told. The other teachers stay as they are. See “What is known "
+        "about people” in the documentation.",
     )
     shows_references = models.BooleanField(
         "reference pictures",

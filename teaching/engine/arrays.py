@@ -1,6 +1,5 @@
-"""Names for the arrays that the engine passes around."""
+"""Array types of the engine, and sums and distances that several modules need."""
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
@@ -10,18 +9,9 @@ from scipy import sparse
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
-# Which examples of a pool: some, or those of a piece of it.
-Places: TypeAlias = IntArray | slice
+# A selection of the examples of a pool.
+Examples: TypeAlias = IntArray | slice
 SparseArray: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-
-# So many numbers stay in the cache of a processor: what is done with them one after the other takes half the time.
-IN_CACHE = 32_768
-
-
-def pieces(count: int, each: int) -> Iterator[slice]:
-    """Of `count` things with so many numbers `each`, as many at a time as stay in the cache, one at least."""
-    step = max(1, IN_CACHE // max(each, 1))
-    return (slice(first, min(first + step, count)) for first in range(0, count, step))
 
 
 def sums_by(group: npt.NDArray[np.integer], values: FloatArray, count: int) -> FloatArray:

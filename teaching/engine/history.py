@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 
 from .arrays import BoolArray, FloatArray, IntArray
-from .classes import ROUNDED, unfolded
+from .classes import SUM_TOLERANCE, unfolded
 from .errors import BadHistory
 from .pool import Pool
 
@@ -63,7 +63,7 @@ class Past:
         if not within.all():
             _refuse(np.asarray(~within.all(axis=1)), "has a p outside [0, 1]")
         off = np.abs(probabilities @ np.ones(k) - 1)
-        _refuse(off > ROUNDED, "has probabilities that do not add up to 1")
+        _refuse(off > SUM_TOLERANCE, "has probabilities that do not add up to 1")
         # A later answer to the same example takes the place of an earlier one.
         newest = dict(zip(examples.tolist(), answers.tolist(), strict=True))
         taught, last = np.array(sorted(newest.items()), dtype=np.intp).reshape(-1, 2).T

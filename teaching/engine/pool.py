@@ -22,9 +22,9 @@ from .spaces import Spaces
 # the square and the cube of n.
 INVERSE_LIMIT = 10_000
 # Products of four features, summed over a pool, stay far from overflow.
-LARGEST_FEATURE = 1e50
+MAX_FEATURE = 1e50
 
-# What a saved pool consists of, beside its graph and the inverse.
+# The arrays of a saved pool, besides its graph and the inverse.
 SAVED = (
     "features",
     "labels",
@@ -134,38 +134,15 @@ class Pool:
 
     @cached_property
     def agreement(self) -> FloatArray:
-        """How much more an example is tied to its own class than to any other on average, (n,)."""
+        """The affinity to the example's own class minus the mean affinity to the other classes, (n,)."""
         k = self.class_count
         own = of_class(np.asarray(self.affinity @ one_hot(self.labels, k)), self.labels)
         return np.asarray(own - (self.degrees - own) / (k - 1))
 
     @cached_property
     def spaces(self) -> Spaces:
-        """The pool as the learner models of the bank look at it."""
+        """The feature spaces of the learner models (`bank/`)."""
         return Spaces.of(self)
-
-    @cached_property
-    def memory_links(self) -> SparseArray:
-        """From three values (3·k·n,) of every class and example to two means (2·n,) over the pool.
-
-        Of every example its links to the values of its own class are added up, 1 to itself: the first value by
-        affinity a; the second by 2a, and the third by (1 − 1/k)a².
-        """
-        links = (self.affinity + sparse.eye_array(self.n, format="csr")).tocsr()
-        columns = np.repeat(self.labels, np.diff(links.indptr)) * self.n + links.indices
-        # Short numbers: what a product costs is mostly reading them.
-        places = columns.astype(np.int32), links.indptr.astype(np.int32)
-        shape, by = (self.n, self.class_count * self.n), links.data / self.n
-        once, twice, squared = (
-            sparse.csr_array((weights, *places), shape=shape)
-            for weights in (by, 2 * by, (1 - 1 / self.class_count) * by * links.data)
-        )
-        return sparse.block_array([[once, None, None], [None, twice, squared]], format="csr")
-
-    @cached_property
-    def negated_affinity(self) -> FloatArray:
-        """−A in full, (n, n), for pools so small that a step solves with all of it."""
-        return -self.affinity.toarray()
 
     @cached_property
     def inverse(self) -> SharedInverse:
@@ -239,14 +216,14 @@ def _with_class_numbers(
 def _mapped_affinity(arrays: Mapping[str, npt.NDArray[Any]]) -> SparseArray:
     n = len(arrays["labels"])
     indices = arrays["indices"]
-    # Compiled loops follow these numbers without a look: a wrong one must not reach them.
+    # Compiled loops use these indices unchecked.
     if indices.size and not 0 <= indices.min() <= indices.max() < n:
         raise ValueError("its graph points outside the pool")
     return sparse.csr_array((arrays["weights"], indices, arrays["indptr"]), shape=(n, n))
 
 
 def _numbers(given: npt.ArrayLike, rule: str) -> FloatArray:
-    """A copy as numbers; `rule` is what a caller is told who gave anything else."""
+    """A copy as numbers, or BadPool with this message."""
     try:
         return np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
@@ -261,11 +238,11 @@ def _checked_features(features: npt.ArrayLike) -> FloatArray:
             "and one feature."
         )
     # A comparison with NaN is false, so this finds missing values too.
-    usable = (np.abs(x) <= LARGEST_FEATURE).all(axis=1)
+    usable = (np.abs(x) <= MAX_FEATURE).all(axis=1)
     if not usable.all():
         raise BadPool(
             f"Example {int(np.argmin(usable))} has features that are missing, infinite or beyond "
-            f"{LARGEST_FEATURE:g}; replace or scale them."
+            f"{MAX_FEATURE:g}; replace or scale them."
         )
     return x
 

@@ -53,7 +53,7 @@ def test_people_are_reported_with_a_short_table_and_take_no_seeds(tmp_path, rese
     folder = made_people(tmp_path / "pairs", people=2, steps=5)
     common = ("people", folder, "--output", tmp_path, "--processes", "1")
     printed = research(*common)
-    names = ("harmonic", "harmonic, mended", "tracked", "running accuracy")
+    names = ("harmonic", "regularised harmonic", "tracked", "running accuracy")
     for name in (*names, "calibration error of tracked"):
         assert re.search(rf"^{name} +\d\.\d\d\d", printed, re.MULTILINE), name
     page = (tmp_path / "report.html").read_text()

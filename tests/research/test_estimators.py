@@ -8,8 +8,8 @@ import pytest
 from analysis.stats import Interval, SampleSummary
 from research.data import Labelled
 from research.estimators import (
-    MENDED,
     PREDICTED,
+    REGULARISED,
     TEACHERS,
     Estimators,
     Predictions,
@@ -118,9 +118,9 @@ def test_every_teacher_gets_the_same_learner_and_as_many_examples(estimators):
         assert ("answers" in row) == (cell.rsplit(": ", 1)[1] in PREDICTED)
 
 
-def test_the_mended_way_is_jedi_with_the_other_estimate(estimators, start):
-    paper, mended = (estimators.teacher(name, start) for name in ("jedi", MENDED))
-    assert dataclasses.replace(paper, estimator="mended") == mended
+def test_the_regularised_way_is_jedi_with_the_other_estimate(estimators, start):
+    paper, regularised = (estimators.teacher(name, start) for name in ("jedi", REGULARISED))
+    assert dataclasses.replace(paper, estimator="regularised") == regularised
 
 
 def test_learners_without_a_concept_have_no_omniscient_teacher(estimators):
@@ -210,13 +210,13 @@ def test_a_verdict_says_whether_the_bar_holds(tracked, group, words):
 
 
 def test_a_teacher_is_compared_learner_by_learner():
-    level, own = {"rt": 0.5, "jedi": 0.62, MENDED: 0.6}, np.linspace(0, 0.3, 7)
+    level, own = {"rt": 0.5, "jedi": 0.62, REGULARISED: 0.6}, np.linspace(0, 0.3, 7)
     rows = {
         Unit(cell_name("beasts", "fits", teacher), seed): {"evaluation": mean + own[seed]}
         for teacher, mean in level.items()
         for seed in range(7)
     }
-    found = comparison(Results(rows), "beasts", kind("fits"), MENDED)
+    found = comparison(Results(rows), "beasts", kind("fits"), REGULARISED)
     assert found.over_rt.mean == pytest.approx(10)
     assert found.over_jedi.interval.high == pytest.approx(-2)
     assert found.is_worse_than_jedi
@@ -230,18 +230,18 @@ def test_the_report_says_where_a_way_is_worse(estimators):
     for unit, row in everyone.items():
         if ": exemplar: tracked" in unit.cell:
             row["evaluation"] = 0.1
-        if ": fits: mended" in unit.cell:
+        if ": fits: regularised" in unit.cell:
             row["evaluation"] = 0.2
     short, beasts = few.report(Results(everyone))
     assert any("Worse than RT: exemplars that fade (beasts)" in text for text in short.sentences)
     for other in ("RT", "JEDI as in the paper"):
-        told = f"JEDI with the mended estimate is worse than {other}: as assumed (beasts)"
+        told = f"JEDI with the regularised estimate is worse than {other}: as assumed (beasts)"
         assert any(told in text for text in short.sentences)
-    accuracies, verdicts, mended, by_rt, by_tracked = beasts.tables
+    accuracies, verdicts, regularised, by_rt, by_tracked = beasts.tables
     assert [row[0] for row in accuracies.rows] == ["as assumed", "exemplars that fade"]
     assert accuracies.rows[1][-1] == "–"
     assert verdicts.rows[1][-1] == "worse than RT"
-    assert [len(row) for row in mended.rows] == [len(mended.header)] * 2
+    assert [len(row) for row in regularised.rows] == [len(regularised.header)] * 2
     for table in (by_rt, by_tracked):
         assert len(table.rows[0]) == len(table.header) == 8
     assert len(beasts.figures) == 3
@@ -251,9 +251,9 @@ def test_every_mean_of_the_report_has_its_interval_in_a_file(estimators):
     few = dataclasses.replace(estimators, seeds=6, kinds=("fits",))
     rows = {u: estimators.run(u.cell, u.seed % 2) for u in few.units()}
     _, beasts = few.report(Results(rows))
-    accuracies, verdicts, mended, *_ = beasts.tables
+    accuracies, verdicts, regularised, *_ = beasts.tables
     means, by_rt, _ = beasts.figures
-    for data in (verdicts.data, mended.data):
+    for data in (verdicts.data, regularised.data):
         assert data.header[1:7] == [
             *("less_rt", "less_rt_low", "less_rt_high"),
             *("less_jedi", "less_jedi_low", "less_jedi_high"),

@@ -11,7 +11,7 @@ from research import people_scores, report
 from research.experiment import BadExperiment, Checkpoint, run
 from research.people import (
     HARMONIC,
-    MENDED,
+    REGULARISED,
     RUNNING,
     TRACKED,
     Lesson,
@@ -297,7 +297,7 @@ def test_a_test_is_predicted_from_what_had_been_taught_before_it(tmp_path):
         for name, chances in each_model(next_).items():
             assert singles[name][place] == pytest.approx(chances[-1], abs=1e-12), name
     # Nobody knows anything before the first lesson.
-    for name in (HARMONIC, MENDED, RUNNING):
+    for name in (HARMONIC, REGULARISED, RUNNING):
         np.testing.assert_allclose(expected[name][0], [0.5, 0.5])
     right = (lesson.answers[:5] == lesson.pool.labels[lesson.examples[:5]]).sum()
     label = lesson.pool.labels[lesson.tests[1]]
@@ -335,7 +335,7 @@ def test_a_report_covers_every_set_with_its_tests_and_memory(two_sets, told):
     ]
     row = results.of("triples")[0]
     assert {HARMONIC, TRACKED, RUNNING} <= set(row["chances"])
-    assert {HARMONIC, MENDED, TRACKED, RUNNING} <= set(row["tests"])
+    assert {HARMONIC, REGULARISED, TRACKED, RUNNING} <= set(row["tests"])
     parts = parts_of(sections)
     for file in ("models", "tests-models"):
         assert len(parts[f"people-triples-{file}"].data.rows) == len(row["models"]) > 100

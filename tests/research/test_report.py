@@ -175,7 +175,7 @@ def spans(drawing):
 def test_texts_of_a_legend_neither_overlap_nor_leave_the_paper():
     names = [
         "harmonic",
-        "harmonic, mended",
+        "regularised harmonic",
         "tracked",
         "running accuracy",
         "learning curve of others",

@@ -190,6 +190,18 @@ def test_a_replay_names_what_differs_as_it_was_stored_and_as_it_is_now():
     assert belief == f"p 0.7500000000 is now p {last.p:.10f}"
 
 
+def test_a_replay_says_which_choices_an_earlier_version_of_the_teacher_made():
+    participant = taught_by("tracked", answers=4)
+    steps = TeachingStep.objects.of(participant)
+    steps.filter(step__lte=3).update(teacher_version=1, learner_kind="habit", learner_kind_p=0.5)
+    said = run("replay_session", participant.code)
+    assert said.count("not compared: chosen by version 1, this software has 2") == 3
+    assert "all 2 choices match." in said
+    assert "3 choices are of an earlier version of the teacher" in said
+    steps.update(teacher_version=1)
+    assert "choices match" not in run("replay_session", participant.code)
+
+
 def test_the_demo_is_loaded_once_and_left_alone():
     """The data set is made ahead, small: drawing the whole collection is proved elsewhere."""
     dataset = make_dataset(name="Butterflies", teaching=60, evaluation=100)

@@ -9,15 +9,15 @@ from scipy.special import logsumexp
 from research.recovery import drawn_session, two_classes
 from teaching import decay
 from teaching.engine import LearningRate, Pool, Shown, SimulatedLearner
-from tests.teaching.engine.bank.builders import class_history, class_pool, seen_by
+from tests.teaching.engine.bank.builders import class_history, class_pool, observed_by
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_the_likelihood_is_that_of_the_learner_run_step_by_step(classes):
     pool = class_pool(n=20, k=classes)
     history = class_history(pool, 12)
-    surface = decay.log_likelihoods(seen_by(pool, history))
-    rate = seen_by(pool, history).learning_rate
+    surface = decay.log_likelihoods(observed_by(pool, history))
+    rate = observed_by(pool, history).learning_rate
     for b, r, style, g in (
         (0, 6, 0, 0),
         (10, 4, 0, 1),
@@ -25,14 +25,14 @@ def test_the_likelihood_is_that_of_the_learner_run_step_by_step(classes):
         (5, 7, 1, 1),
         (9, 12, 2, 0),
     ):
-        firmness = 10 ** decay.STYLES[style].tenfold
+        firmness = 10 ** decay.STYLES[style].decades
         # Where examples have the length 1, as the grid has it.
-        initial = decay.RATES[r] / firmness / pool.spaces.given.square
+        initial = decay.RATES[r] / firmness / pool.spaces.given.mean_square
         own = LearningRate(initial, rate.decay)
         learner = SimulatedLearner(
             np.zeros((classes, pool.dimensions)), beta=decay.BETAS[b], learning_rate=own
         )
-        total, guess = 0.0, decay.GUESSES[g]
+        total, guess = 0.0, decay.GUESS_RATES[g]
         for step in history:
             x = pool.features[step.example]
             p = learner.probabilities(x) ** firmness
@@ -44,9 +44,9 @@ def test_the_likelihood_is_that_of_the_learner_run_step_by_step(classes):
 def test_answers_that_are_firmer_than_any_learning_are_in_proportion_to_it():
     """Beliefs at rates below the grid are those of its slowest rate, only smaller."""
     pool = class_pool(n=20, k=2)
-    seen = seen_by(pool, class_history(pool, 6))
+    observed = observed_by(pool, class_history(pool, 6))
     for both in (0, 3):
-        drawn, firm = (decay.log_likelihoods(seen)[style, :, both, 0] for style in (0, 2))
+        drawn, firm = (decay.log_likelihoods(observed)[style, :, both, 0] for style in (0, 2))
         np.testing.assert_allclose(firm, drawn, atol=0.1)
 
 
@@ -55,30 +55,30 @@ def test_opinions_are_averaged_over_as_many_drawn_ones(classes):
     """Of a learner whom nothing was taught: answers to like images are alike, whichever they are."""
     pool = class_pool(n=20, k=classes)
     history = class_history(pool, 5, seed=3)
-    seen = seen_by(pool, history)
-    chances = decay._with_opinions(seen, np.zeros((5, classes, 1, 1)), 3.0)[:, :, 0, 0]
-    given = pool.features[seen.examples] / np.sqrt(pool.spaces.given.square)
+    observed = observed_by(pool, history)
+    chances = decay._with_initial_beliefs(observed, np.zeros((5, classes, 1, 1)), 3.0)[:, :, 0, 0]
+    given = pool.features[observed.examples] / np.sqrt(pool.spaces.given.mean_square)
     drawn = np.random.default_rng(0).standard_normal((200_000, classes, pool.dimensions))
     # Opinions of single classes are so long that those of differences between two have the deviation 3.
     logits = drawn @ given.T * 3 / np.sqrt(2)
     each = np.exp(logits - logits.max(axis=1, keepdims=True))
     each /= each.sum(axis=1, keepdims=True)
-    said = each[:, seen.answers, np.arange(5)].cumprod(axis=1).mean(axis=0)
+    said = each[:, observed.answers, np.arange(5)].cumprod(axis=1).mean(axis=0)
     expected = said / np.concatenate([[1.0], said[:-1]])
-    np.testing.assert_allclose(chances[np.arange(5), seen.answers], expected, atol=0.12)
+    np.testing.assert_allclose(chances[np.arange(5), observed.answers], expected, atol=0.12)
 
 
 def test_long_sessions_are_worked_out_in_parts(monkeypatch):
-    seen = seen_by(pool := class_pool(), class_history(pool, 30))
-    whole = decay.log_likelihoods(seen)
-    monkeypatch.setattr(decay, "MOST_LINKS", 1)
-    np.testing.assert_allclose(decay.log_likelihoods(seen), whole, atol=1e-9)
+    observed = observed_by(pool := class_pool(), class_history(pool, 30))
+    whole = decay.log_likelihoods(observed)
+    monkeypatch.setattr(decay, "MAX_LINKS", 1)
+    np.testing.assert_allclose(decay.log_likelihoods(observed), whole, atol=1e-9)
 
 
 def test_beta_is_the_mean_by_how_probable_each_makes_the_answers():
-    seen = seen_by(pool := class_pool(), class_history(pool, 30, right=0.8))
-    fit = decay.fit_decay(seen)
-    likelihoods = np.exp(decay.log_likelihoods(seen))
+    observed = observed_by(pool := class_pool(), class_history(pool, 30, right=0.8))
+    fit = decay.fit_decay(observed)
+    likelihoods = np.exp(decay.log_likelihoods(observed))
     by_beta = likelihoods.sum(axis=(0, 2, 3)) / likelihoods.sum()
     assert fit.beta == pytest.approx(by_beta @ decay.BETAS, abs=0.002)
     low, high = np.searchsorted(decay.BETAS, [fit.low, fit.high])
@@ -86,15 +86,15 @@ def test_beta_is_the_mean_by_how_probable_each_makes_the_answers():
     assert by_beta[high + 1 :].sum() < 0.025 < by_beta[high:].sum()
     by_rate = likelihoods.sum(axis=(0, 1, 3)) / likelihoods.sum()
     assert fit.rate == pytest.approx(np.exp(by_rate @ np.log(decay.RATES)))
-    own = seen.learning_rate.initial * pool.spaces.given.square
+    own = observed.learning_rate.initial * pool.spaces.given.mean_square
     assert fit.rate_factor == pytest.approx(fit.rate / own)
     assert fit.gain == pytest.approx(np.log(likelihoods.mean()) + 30 * np.log(2))
 
 
 def test_a_stored_surface_gives_the_same_beta_again():
-    fit = decay.fit_decay(seen_by(pool := class_pool(), class_history(pool, 30)))
+    fit = decay.fit_decay(observed_by(pool := class_pool(), class_history(pool, 30)))
     read = json.loads(json.dumps(fit.surface))
-    again = decay.together([read])
+    again = decay.estimate_beta([read])
     assert (again.beta, again.low, again.high) == (fit.beta, fit.low, fit.high)
     assert max(read) == 0
 
@@ -109,13 +109,15 @@ def test_a_surface_from_before_styles_stands_for_every_style():
 
 def test_tasks_of_one_person_speak_of_one_beta_with_rates_of_their_own():
     fits = [
-        decay.fit_decay(seen_by(pool := class_pool(seed=seed), class_history(pool, 20, seed=seed)))
+        decay.fit_decay(
+            observed_by(pool := class_pool(seed=seed), class_history(pool, 20, seed=seed))
+        )
         for seed in (1, 2)
     ]
     surfaces = [np.reshape(fit.surface, (4, 20, 13)) / 100 for fit in fits]
     together = sum(logsumexp(surface, axis=(0, 2)) for surface in surfaces)
     shares = np.exp(together - logsumexp(together))
-    found = decay.together([fit.surface for fit in fits])
+    found = decay.estimate_beta([fit.surface for fit in fits])
     assert found.beta == pytest.approx(shares @ decay.BETAS)
     assert found.high - found.low <= min(fit.high - fit.low for fit in fits)
 
@@ -142,8 +144,8 @@ def test_answers_about_what_was_never_taught_say_nothing():
     pool = Pool(np.eye(8), np.arange(8) % 2)
     history = [Shown(example, example // 3 % 2, 0.5) for example in range(6)]
     fit = decay.fit_session(pool, history, LearningRate(0.6))
-    assert fit.tells_nothing
+    assert fit.is_uninformative
     assert set(fit.surface) == {0}
     assert fit.gain == pytest.approx(0, abs=1e-9)
     assert fit.beta == pytest.approx(decay.BETAS.mean())
-    assert not drawn_session(two_classes(), 0.9, 200, seed=0, factor=4).tells_nothing
+    assert not drawn_session(two_classes(), 0.9, 200, seed=0, factor=4).is_uninformative

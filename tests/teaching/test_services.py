@@ -13,7 +13,7 @@ from teaching.choice import (
     load_pool,
     teacher_of,
 )
-from teaching.engine import LearningRate, make_teacher
+from teaching.engine import LearningRate, Tracked, make_teacher
 from teaching.models import TeachingStep
 from tests.teaching.sessions import taught_by
 
@@ -39,16 +39,16 @@ def test_who_took_no_memory_test_is_taught_as_if_without_memory():
     assert teacher_of(participant).beta == 0
 
 
-def test_only_jedi_takes_the_mended_estimate_and_sessions_keep_theirs():
+def test_only_jedi_takes_the_regularised_estimate_and_sessions_keep_theirs():
     participant = taught_by("jedi", answers=6, jedi_estimator="mended")
-    assert teacher_of(participant).estimator == "mended"
+    assert teacher_of(participant).estimator == "regularised"
     assert teacher_of(taught_by("imt", answers=0, jedi_estimator="mended")).estimator == "paper"
     assert [step.matches for step in services.replay(participant)] == [True] * 7
     study = Study.objects.get(pk=participant.study_id)
     study.jedi_estimator = "paper"
     study.save()
     participant = Participant.objects.get(pk=participant.pk)
-    assert teacher_of(participant).estimator == "mended"
+    assert teacher_of(participant).estimator == "regularised"
     assert all(step.matches for step in services.replay(participant))
 
 
@@ -152,3 +152,11 @@ def test_the_last_bits_of_a_belief_may_differ_between_machines():
     step = services.replay(taught_by("jedi", answers=4))[-1]
     step.stored.probabilities[0] += 1e-12
     assert step.matches
+
+
+def test_choices_of_an_earlier_version_of_the_teacher_are_not_compared():
+    participant = taught_by("tracked", answers=6)
+    steps = TeachingStep.objects.of(participant)
+    assert {step.teacher_version for step in steps} == {Tracked.version}
+    steps.filter(step__lte=2).update(teacher_version=1, learner_kind="exemplar", learner_kind_p=0.4)
+    assert [step.is_comparable for step in services.replay(participant)] == [False] * 2 + [True] * 5

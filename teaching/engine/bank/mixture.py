@@ -1,40 +1,43 @@
-"""Which learner it is, by the evidence of the answers.
+"""Bayesian mixture of all models in all answer styles, and what it predicts.
 
-Each member of the mixture is a model of a family with a style of answering. Its weight is multiplied by the chance
-that it gave to each answer; and since people change, a small share of all weight goes back to what was
-assumed at first after each answer (the fixed share of Herbster and Warmuth), so nobody is ruled out for good.
+The weight of a member, a model with a style, is multiplied by its likelihood of each answer. After each answer a small
+share of the weight returns to the prior, because people change (fixed share, Herbster and Warmuth 1998).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from .base import Family, Followed, Seen, StyleArrays, softmax
+from ..arrays import Examples, FloatArray, IntArray
+from .base import Family, Observations, Predictions, StyleArrays
 
 # The share of weight that returns to the prior after each answer.
 CHANGE = 0.01
-# The least probable families that hold no more than this together are left out of beliefs about the pool. Of the others
-# the likeliest models stand for all, one of each family at least and so many together: what a large pool costs then
-# does not depend on how many kinds of learners the answers leave possible.
-RULED_OUT = 0.1
-MOST_MODELS = 8
-# Weights are equal if they are so in these digits. None is much below a hundredth of what was assumed at first.
+# Gains leave out the least probable families that hold this much together; of the others the likeliest models count,
+# at least one per family and this many altogether. So the cost of a choice does not depend on the answers.
+MAX_LEFT_OUT = 0.1
+MAX_MODELS = 8
+# Weights are compared in so many digits, because rounding errors differ between machines.
 EQUAL_DIGITS = 12
+# ± this many standard deviations hold 90 % of a normal distribution.
+NINETY_PERCENT = 1.6449
+# Examples of a pool that are predicted at once, to limit memory.
+BATCH = 1_000
 
 
 @dataclass(frozen=True)
 class Member:
-    """What one family believes: its models, each in every style."""
+    """A family with its predictions."""
 
     family: Family
-    followed: Followed
-    seen: Seen
+    predictions: Predictions
+    observed: Observations
 
     @property
     def styles(self) -> StyleArrays:
@@ -42,225 +45,181 @@ class Member:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many models, and how many styles."""
-        return len(self.followed.logits), self.styles.guesses.size
+        """The numbers of models and styles, (m, s)."""
+        return len(self.predictions.logits), self.styles.guess_rates.size
 
+    @cached_property
     def chances(self) -> FloatArray:
-        """P of all classes before each answer, at each firmness, guesses left out; (f, m, t, k)."""
-        lean = self.seen.leaning[:-1] if self.family.leans else 0.0
-        return softmax(self.styles.firmness[:, None, None, None] * self.followed.logits + lean)
+        """P of all classes before each answer at each temperature, without guesses, (f, m, t, k)."""
+        return self.family.chances(self.predictions.logits, self.observed.response_bias[:-1])
 
-    def expected(self, weights: FloatArray, k: int) -> FloatArray:
-        """Σ weight·P before each answer, (t, k), for weights (m, s, t)."""
-        guesses, which = self.styles.guesses, self.styles.which
-        total = np.repeat(np.einsum("mst,s->t", weights, guesses)[:, None] / k, k, axis=1)
-        for place, chances in enumerate(self.chances()):
-            share = np.einsum("mst,s->mt", weights[:, which == place], 1 - guesses[which == place])
-            total += np.einsum("mt,mtk->tk", share, chances)
-        return total
+    def chances_at(self, examples: IntArray) -> FloatArray:
+        """The same for some examples after the last answer, (f, m, e, k)."""
+        logits = self.predictions.logits_at(examples)
+        return self.family.chances(logits, self.observed.response_bias[-1])
+
+    def likelihoods(self) -> FloatArray:
+        """P of each answer by every model and style, (t, m, s)."""
+        said = self.chances[..., np.arange(len(self.observed)), self.observed.answers]
+        guesses = self.styles.guess_rates
+        by_style = said[self.styles.which].transpose(2, 1, 0)
+        return np.asarray(guesses / self.observed.k + (1 - guesses) * by_style)
+
+    def mean(self, weights: FloatArray, chances: FloatArray) -> FloatArray:
+        """Σ weight · P, (e, k), for weights (m, s) or (m, s, e) and chances (f, m, e, k)."""
+        guesses, total = self.styles.guess_rates, np.zeros(chances.shape[2:])
+        weights = weights if weights.ndim == 3 else weights[:, :, None]
+        for place, own in enumerate(chances):
+            has_it = self.styles.which == place
+            share = np.einsum("mse,s->me", weights[:, has_it], 1 - guesses[has_it])
+            total += np.einsum("me,mek->ek", np.broadcast_to(share, own.shape[:2]), own)
+        return np.asarray(
+            total + np.einsum("mse,s->e", weights, guesses)[:, None] / self.observed.k
+        )
 
     def each_alone(self) -> FloatArray:
         """P of all classes before each answer by every single model with its styles mixed, (m, t, k)."""
-        guesses = self.styles.guesses[:, None, None, None]
-        chances = guesses / self.seen.k + (1 - guesses) * self.chances()[self.styles.which]
-        said = chances[:, :, np.arange(len(self.seen)), self.seen.answers]
-        first = np.tile(self.styles.shares, (self.shape[0], 1))
-        weights = weighed(first, said.transpose(2, 1, 0))
+        prior = np.tile(self.styles.prior, (self.shape[0], 1))
+        weights = posterior(prior, self.likelihoods())
+        guesses = self.styles.guess_rates[:, None, None, None]
+        chances = guesses / self.observed.k + (1 - guesses) * self.chances[self.styles.which]
         return np.asarray(np.einsum("mst,smtk->mtk", weights[..., :-1], chances))
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Where everything stands when all families are one: of r rows, each a model at a firmness, the model, the
-    firmness and whether it leans; of M members, each a model in a style, the model, the row, the guessing and the
-    first weight, but for the share of the model in its family. `ends` count the models up to the end of each
-    family.
-    """
-
-    models: IntArray
-    firmness: FloatArray
-    leans: FloatArray
-    owners: IntArray
-    rows: IntArray
-    guesses: FloatArray
-    weights: FloatArray
-    ends: IntArray
-
-    @cached_property
-    def families(self) -> list[slice]:
-        """The models of each family."""
-        ends = self.ends.tolist()
-        return [slice(first, last) for first, last in pairwise([0, *ends])]
-
-    @cached_property
-    def members(self) -> list[slice]:
-        """The members of each family."""
-        ends = np.searchsorted(self.owners, self.ends).tolist()
-        return [slice(first, last) for first, last in pairwise([0, *ends])]
-
-    @cached_property
-    def starts(self) -> IntArray:
-        """The first model of each family."""
-        return np.array([own.start for own in self.families])
-
-    @classmethod
-    def of_members(cls, members: Sequence[Member]) -> Layout:
-        return cls.of(tuple(m.family for m in members), tuple(m.shape[0] for m in members))
-
-    @classmethod
-    @cache
-    def of(cls, families: tuple[Family, ...], counts: tuple[int, ...]) -> Layout:
-        """For so many models of each family."""
-        parts, models, rows = [], 0, 0
-        for family, count in zip(families, counts, strict=True):
-            parts.append(cls._part(family, models + np.arange(count), rows))
-            models, rows = models + count, rows + parts[-1][0].size
-        columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
-        return cls(*[*columns, np.cumsum(counts)])
-
-    @staticmethod
-    def _part(
-        family: Family, models: IntArray, first_row: int
-    ) -> tuple[FloatArray | IntArray, ...]:
-        styles = family.style_arrays()
-        rows = first_row + np.arange(models.size * styles.firmness.size)
-        at = rows.reshape(models.size, -1)[:, styles.which]
-        return (
-            np.repeat(models, styles.firmness.size),
-            np.tile(styles.firmness, models.size),
-            np.full(rows.size, float(family.leans)),
-            np.repeat(models, styles.which.size),
-            at.ravel(),
-            np.tile(styles.guesses, models.size),
-            np.tile(family.weight * styles.shares, models.size),
-        )
-
-
-@dataclass(frozen=True)
 class Mixture:
-    """All members after a history; `weights` (M, t+1) before each answer and now, adding up to one."""
+    """All members after a history; `weights` (M, t+1) before each answer and now, family by family."""
 
-    seen: Seen
+    observed: Observations
     members: tuple[Member, ...]
     weights: FloatArray
 
     @classmethod
-    def follow(cls, seen: Seen, families: Sequence[Family]) -> Mixture:
-        members = (Member(family, family.follow(seen), seen) for family in families)
-        return cls.of_members(seen, tuple(members))
+    def fit(cls, observed: Observations, families: Sequence[Family]) -> Mixture:
+        members = (Member(family, family.predict(observed), observed) for family in families)
+        return cls.of_members(observed, tuple(members))
 
     @classmethod
-    def of_members(cls, seen: Seen, members: tuple[Member, ...]) -> Mixture:
-        layout = Layout.of_members(members)
-        shares = np.concatenate([member.followed.first_shares for member in members])
-        first = layout.weights * shares[layout.owners]
-        logits = [member.followed.logits for member in members]
-        return cls(seen, members, weighed(first / first.sum(), likelihoods(seen, logits, layout)))
-
-    @cached_property
-    def layout(self) -> Layout:
-        return Layout.of_members(self.members)
+    def of_members(cls, observed: Observations, members: tuple[Member, ...]) -> Mixture:
+        prior = np.concatenate(
+            [
+                np.outer(
+                    member.family.weight * member.predictions.prior, member.styles.prior
+                ).ravel()
+                for member in members
+            ]
+        )
+        likelihoods = np.concatenate(
+            [
+                member.likelihoods().reshape(len(observed), math.prod(member.shape))
+                for member in members
+            ],
+            axis=1,
+        )
+        weights = posterior(prior / prior.sum(), likelihoods)
+        return cls(observed, members, weights)
 
     @cached_property
     def parts(self) -> list[FloatArray]:
-        """The weights of each family, (m, s, t+1)."""
-        own = zip(self.members, self.layout.members, strict=True)
-        return [self.weights[some].reshape(*member.shape, -1) for member, some in own]
+        """The weights by family, (m, s, t+1) each."""
+        ends = accumulate((m * s for m, s in (member.shape for member in self.members)), initial=0)
+        return [
+            self.weights[first:last].reshape(*member.shape, -1)
+            for member, (first, last) in zip(self.members, pairwise(ends), strict=True)
+        ]
 
-    def now(self, place: int) -> FloatArray:
-        """The weights of a family now, (m, s)."""
-        return self.weights[self.layout.members[place], -1].reshape(self.members[place].shape)
-
-    def expected(self) -> FloatArray:
+    def predicted_answers(self) -> FloatArray:
         """P of all classes before each answer, (t, k)."""
-        k = self.seen.k
         parts = zip(self.members, self.parts, strict=True)
-        return np.asarray(sum(m.expected(part[:, :, :-1], k) for m, part in parts))
-
-    def alone(self, name: str) -> Mixture:
-        """The same history with one family only."""
-        chosen = tuple(member for member in self.members if member.family.name == name)
-        return self.of_members(self.seen, chosen)
-
-    @cached_property
-    def totals(self) -> list[FloatArray]:
-        """The weight of each model now, by family, (m,) each."""
-        return [self._by_model[own] for own in self.layout.families]
-
-    @cached_property
-    def held(self) -> FloatArray:
-        """The weight of each family now."""
-        return np.add.reduceat(self._by_model, self.layout.starts)
-
-    @cached_property
-    def _by_model(self) -> FloatArray:
-        """The weight of each model now, those of all families in a row."""
-        return np.asarray(np.bincount(self.layout.owners, self.weights[:, -1]), dtype=np.float64)
-
-    def family_weights(self) -> dict[str, float]:
-        """How probable each family is now."""
-        held = zip(self.members, self.held.tolist(), strict=True)
-        return {member.family.name: total for member, total in held}
-
-    def leading(self) -> list[tuple[int, IntArray]]:
-        """The places of the families that are not ruled out, with the models that stand for each."""
-        held = self.held
-        rising = np.argsort(held, kind="stable")
-        kept = np.sort(rising[np.cumsum(held[rising]) > RULED_OUT])
-        return list(
-            zip(kept.tolist(), likeliest([self.totals[place] for place in kept]), strict=True)
+        return np.asarray(
+            sum(member.mean(part[:, :, :-1], member.chances) for member, part in parts)
         )
 
+    def only(self, name: str) -> Mixture:
+        """The same history with one family."""
+        chosen = tuple(member for member in self.members if member.family.name == name)
+        return self.of_members(self.observed, chosen)
 
-def likeliest(totals: Sequence[FloatArray], most: int = MOST_MODELS) -> list[IntArray]:
-    """Of models with these weights, by family: the likeliest of each family, and then those of them all.
+    @cached_property
+    def model_weights(self) -> list[FloatArray]:
+        """The posterior of the models now, by family, (m,) each."""
+        return [part[:, :, -1].sum(axis=1) for part in self.parts]
 
-    Of models that are equally likely but for rounding, which differs between machines, the first.
-    """
-    ends = [*accumulate(total.size for total in totals)]
-    ranks = np.concatenate(totals).round(EQUAL_DIGITS)
-    for total, end in zip(totals, ends, strict=True):
-        own = ranks[end - total.size : end]
-        # No weight is above one, so that the first of each family comes before all others.
-        own[own.argmax()] += 1
+    def family_weights(self) -> dict[str, float]:
+        """The posterior of the families now."""
+        totals = zip(self.members, self.model_weights, strict=True)
+        return {member.family.name: float(total.sum()) for member, total in totals}
+
+    # Predictions of examples of the pool
+
+    def predict(self, examples: Examples) -> FloatArray:
+        """P of all classes for some examples, (e, k), if each were shown next."""
+        places = np.arange(self.observed.pool.n)[examples]
+        batches = [places[start : start + BATCH] for start in range(0, places.size, BATCH)]
+        return np.concatenate([self._predict(batch) for batch in batches])
+
+    def _predict(self, examples: IntArray) -> FloatArray:
+        total = np.zeros((examples.size, self.observed.k))
+        for member, part in zip(self.members, self.parts, strict=True):
+            total += member.mean(part[:, :, -1], member.chances_at(examples))
+        return total
+
+    def interval(self, examples: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The 90 % interval of P between the members, (e, k) each."""
+        k, mean = self.observed.k, self._predict(examples)
+        square = np.zeros(mean.shape)
+        for member, part in zip(self.members, self.parts, strict=True):
+            chances, styles = member.chances_at(examples), member.styles
+            weights = part[:, :, -1].T
+            for g, which, own in zip(styles.guess_rates, styles.which, weights, strict=True):
+                square += np.tensordot(own, (g / k + (1 - g) * chances[which]) ** 2, 1)
+        reach = NINETY_PERCENT * np.sqrt(np.maximum(square - mean**2, 0.0))
+        return np.maximum(mean - reach, 0.0), np.minimum(mean + reach, 1.0)
+
+    # The choice of the next example
+
+    def expected_gains(self) -> FloatArray:
+        """The expected rise of the agreement with the labels for each example, if it is shown next, (n,)."""
+        total, counted = np.zeros(self.observed.pool.n), 0.0
+        for place, models in self.leading():
+            member, weights = self.members[place], self.parts[place][:, :, -1]
+            share = float(weights.sum()) * member.family.choice_weight
+            counted += share
+            gains = member.predictions.gains(models)
+            if gains is not None:
+                own = weights[models]
+                total += share / own.sum() * (own @ (1 - member.styles.guess_rates)) @ gains
+        return total / counted
+
+    def leading(self) -> list[tuple[int, IntArray]]:
+        """The families that count in gains, by index, with the models that stand for each."""
+        held = np.array([total.sum() for total in self.model_weights])
+        ascending = np.argsort(held, kind="stable")
+        kept = np.sort(ascending[np.cumsum(held[ascending]) > MAX_LEFT_OUT]).tolist()
+        return list(zip(kept, likeliest([self.model_weights[i] for i in kept]), strict=True))
+
+
+def likeliest(weights: Sequence[FloatArray], count: int = MAX_MODELS) -> list[IntArray]:
+    """The likeliest model of each family, and then of all; the first of models that are equal but for rounding."""
+    ends = [*accumulate(own.size for own in weights)]
+    ranks = np.concatenate(weights).round(EQUAL_DIGITS)
+    for own, end in zip(weights, ends, strict=True):
+        family = ranks[end - own.size : end]
+        # Above every weight, so the best of each family comes first.
+        family[family.argmax()] += 1
     is_chosen = np.zeros(ranks.size, dtype=bool)
-    is_chosen[np.argsort(-ranks, kind="stable")[: max(most, len(totals))]] = True
+    is_chosen[np.argsort(-ranks, kind="stable")[: max(count, len(weights))]] = True
     return [
-        is_chosen[end - one.size : end].nonzero()[0] for one, end in zip(totals, ends, strict=True)
+        is_chosen[end - own.size : end].nonzero()[0] for own, end in zip(weights, ends, strict=True)
     ]
 
 
-def likelihoods(seen: Seen, logits: Sequence[FloatArray], layout: Layout) -> FloatArray:
-    """The chance of each answer by every member, (t, M), from the logits of the models of each family, (m, t, k)."""
-    steps, answers, k = np.arange(len(seen)), seen.answers, seen.k
-    others = (answers + np.arange(1, k)[:, None]) % k
-    # P(said) = 1/(1 + Σ_c exp(z_c − z_said)): where exp is infinite, nothing but a guess explains the answer.
-    now = np.concatenate([*logits, seen.leaning[None, :-1]]).transpose(1, 2, 0)
-    short = now[steps, others] - now[steps, answers]
-    # No model or row is outside; to look at that takes longer than to take what is there.
-    ratios = np.take(short, layout.models, axis=2, mode="clip")
-    ratios *= layout.firmness
-    ratios += short[:, :, -1:] * layout.leans
-    with np.errstate(over="ignore"):
-        said = np.exp(ratios, out=ratios).sum(axis=0)
-    said += 1
-    np.divide(1.0, said, out=said)
-    chances = np.take(said, layout.rows, axis=1, mode="clip")
-    chances *= 1 - layout.guesses
-    chances += layout.guesses / k
-    return chances
-
-
-def weighed(first: FloatArray, likelihoods: FloatArray) -> FloatArray:
-    """Weights before each answer and after the last, (…, M, t+1), from the first (…, M) and likelihoods (t, …, M)."""
-    weights = np.empty((len(likelihoods) + 1, *first.shape))
-    weights[0] = first
-    kept, back = (1 - CHANGE) * likelihoods, CHANGE * first
-    total = np.empty(first.shape[:-1])
-    by = total[..., None]
-    for before, chances, stay, now in zip(weights, likelihoods, kept, weights[1:], strict=False):
-        np.multiply(before, stay, out=now)
-        np.vecdot(before, chances, out=total)
-        now /= by
-        now += back
+def posterior(prior: FloatArray, likelihoods: FloatArray) -> FloatArray:
+    """Weights before each answer and after the last, (…, M, t+1), for a prior (…, M) and likelihoods (t, …, M)."""
+    weights = np.empty((len(likelihoods) + 1, *prior.shape))
+    weights[0] = prior
+    for step, likelihood in enumerate(likelihoods):
+        now = weights[step] * likelihood
+        now /= now.sum(axis=-1, keepdims=True)
+        weights[step + 1] = (1 - CHANGE) * now + CHANGE * prior
     return weights.transpose(*range(1, weights.ndim), 0)

@@ -1,7 +1,7 @@
-"""Learners who go by one feature at a time, and try another when it fails.
+"""Rule learners: they decide by one feature at a time and try another one when it fails.
 
-Which feature a learner holds is hidden. Answers tell about it; after feedback a learner moves on, rarely when it was
-right and often when it was wrong, to features in proportion to how well they have predicted the labels.
+A hidden Markov chain over the features. The answers tell which feature a learner uses; after feedback it switches,
+rarely after a right answer and often after a wrong one, to a feature in proportion to how well it has predicted labels.
 """
 
 from __future__ import annotations
@@ -11,174 +11,132 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, Places
+from ..arrays import Examples, FloatArray, IntArray
 from .agreement import Agreement
-from .along import ByPlace
 from .base import (
-    GUESSERS,
+    GUESSING_STYLES,
     Family,
-    Followed,
-    Seen,
+    Observations,
+    Predictions,
     Style,
-    class_sums,
     combined,
     described,
-    own_class,
+    of_labels,
 )
-from .beliefs import Beliefs, to_power
-from .single import attention
+from .single_features import attention
 
-# How firmly a learner goes by its feature, how often it moves on when right and when wrong, and how much the
-# record of a feature counts for taking it up.
-FIRMNESS = (1.0, 4.0)
-MOVES = ((0.02, 0.1), (0.05, 0.5))
+# The inverse temperature of answers given the feature; the probabilities to switch after a right and a wrong answer;
+# and how strongly the new feature depends on its record.
+INVERSE_TEMPERATURES = (1.0, 4.0)
+SWITCHES = ((0.02, 0.1), (0.05, 0.5))
 TRUSTS = (0.3, 1.0)
-GRID = combined(FIRMNESS, range(len(MOVES)), TRUSTS)
-# Features that a learner holds or takes up less probably than this share of the likeliest are left out of gains.
-HARDLY = 0.02
-MOST_HELD = 6
+GRID = combined(INVERSE_TEMPERATURES, range(len(SWITCHES)), TRUSTS)
+# Gains leave out features that are less probable than this share of the likeliest, and all but so many of the rest.
+MIN_SHARE = 0.02
+MAX_FEATURES = 6
 
 
 @dataclass(frozen=True)
-class FollowedRules(Followed):
-    """Of m models: `firmness`, `moves` (m, 2), and `held` and `taken` (m, s): which feature, and which next."""
+class RulePredictions(Predictions):
+    """`temperatures` (m,) and `switches` (m, 2) of the models.
 
-    seen: Seen
-    firmness: FloatArray
-    moves: FloatArray
-    held: FloatArray
-    taken: FloatArray
+    `used` and `next_used` (m, s) are the distributions of the feature now, and after a switch.
+    """
+
+    observed: Observations
+    temperatures: FloatArray
+    switches: FloatArray
+    used: FloatArray
+    next_used: FloatArray
     logits: FloatArray
 
     @property
     def names(self) -> list[str]:
-        right, wrong = self.moves.T
+        right, wrong = self.switches.T
         return described(
-            firmness=self.firmness, moves_when_right=right, when_wrong=wrong, trust=GRID[2]
+            inverse_temperature=self.temperatures,
+            switches_when_right=right,
+            when_wrong=wrong,
+            trust=GRID[2],
         )
 
-    def logits_now(self, at: Places) -> FloatArray:
-        votes = self.seen.single.votes_at(at).swapaxes(1, 2)
-        chances = votes / class_sums(votes)
-        said = [
-            np.tensordot(self.held[self.firmness == one], firm(chances, one), 1) for one in FIRMNESS
+    def logits_at(self, examples: Examples) -> FloatArray:
+        single = self.observed.single_features
+        chances = single.chances_at(examples, np.arange(single.count))
+        answered = [
+            np.tensordot(self.used[self.temperatures == one], sharpened(chances, one), 1)
+            for one in INVERSE_TEMPERATURES
         ]
-        return np.asarray(np.log(np.concatenate(said)))
+        return np.asarray(np.log(np.concatenate(answered)))
 
-    def gains(self, models: IntArray, along: ByPlace) -> FloatArray:
-        """Who holds f moves on with chance m_f(x), and gains S' − S_f of agreement, S' that of what is taken up."""
-        held, taken = self.held[models], self.taken[models]
-        counts = likely(held + taken) > 0
-        features = np.flatnonzero(counts.any(axis=0))
-        heard = Beliefs.of_votes(self.seen.single.votes(features))
-        hopes = self._hopes(
-            models, heard, (counts * held)[:, features], (counts * taken)[:, features]
-        )
-        hoped = self._spoken(models, heard, hopes)
-        when_right, when_wrong = self.moves[models].T[:, :, None]
-        rises = hopes.sum(axis=1, keepdims=True)
-        gains = when_wrong * rises - (when_wrong - when_right) * self._right(hoped, rises)
-        return np.asarray(gains)
-
-    def _hopes(
-        self, models: IntArray, heard: Beliefs, held: FloatArray, taken: FloatArray
-    ) -> FloatArray:
-        """held_f (S' − S_f) of models, for some features, (len(models), f)."""
-        agreement = agreements(heard, self.seen.spaces.truth, self.firmness[models])
-        then = np.vecdot(taken, agreement) / taken.sum(axis=1)
-        return np.asarray(_shares(held) * (then[:, None] - agreement))
-
-    def _spoken(self, models: IntArray, heard: Beliefs, weights: FloatArray) -> FloatArray:
-        """Sums of the chances by some features, by weights (len(models), f); (len(models), …) like `chances`."""
-        firmness, shape = self.firmness[models], heard.odds.shape
-        spoken = np.empty((len(weights), *shape[1:]))
-        for one in sorted({*firmness.tolist()}):
-            chances = heard.chances(one).reshape(shape[0], -1)
-            own = firmness == one
-            spoken[own] = (weights[own] @ chances).reshape(-1, *shape[1:])
-        return spoken
-
-    def _right(self, spoken: FloatArray, totals: FloatArray) -> FloatArray:
-        """Of sums over chances those of the labels, (len(models), n); `totals` (len(models), 1) are of all classes."""
-        labels = self.seen.pool.labels
-        if self.seen.k == 2:
-            return np.where(labels == 1, spoken, totals - spoken)
-        return own_class(spoken, labels)
-
-
-def agreements(heard: Beliefs, truth: FloatArray, firmness: FloatArray) -> FloatArray:
-    """With the labels as t (k, n), of those who go by one feature, so firmly (m,), of which all f are heard; (m, f)."""
-    logs = np.log(heard.odds)
-    found = Agreement.of_differences(-logs, truth) if heard.k == 2 else Agreement.of(logs, truth)
-    by = firmness[:, None]
-    return Agreement(by * found.products, by**2 * found.squares, heard.k).now
-
-
-def _shares(weights: FloatArray) -> FloatArray:
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
-def likely(weights: FloatArray) -> FloatArray:
-    """Weights (…, s) of features, 0 where they are left out of gains."""
-    kept = np.where(weights >= HARDLY * weights.max(axis=-1, keepdims=True), weights, 0.0)
-    falling = np.argsort(-weights, axis=-1, kind="stable").reshape(-1, weights.shape[-1])
-    rest = falling[:, MOST_HELD:] + weights.shape[-1] * np.arange(len(falling))[:, None]
-    kept.flat[rest.ravel()] = 0.0
-    return kept
+    def gains(self, models: IntArray) -> FloatArray:
+        """Σ_f used_f m_f(x) (S' − S_f): the chance m_f(x) to switch, the agreement S_f of f, and S' after a switch."""
+        pool, truth = self.observed.pool, self.observed.spaces.truth
+        kept = likely(self.used[models] + self.next_used[models]) > 0
+        features = np.flatnonzero(kept.any(axis=0))
+        used = (kept * self.used[models])[:, features]
+        next_used = (kept * self.next_used[models])[:, features]
+        chances = self.observed.single_features.chances_at(slice(None), features).swapaxes(1, 2)
+        temperatures = self.temperatures[models]
+        agreement = Agreement.of(np.log(chances), truth).scaled(temperatures[:, None]).value
+        after = np.vecdot(next_used, agreement) / next_used.sum(axis=1)
+        rises = used / used.sum(axis=1, keepdims=True) * (after[:, None] - agreement)
+        gains = np.empty((models.size, pool.n))
+        for one in {*temperatures.tolist()}:
+            own = temperatures == one
+            right = of_labels(sharpened(chances, one, axis=1), pool.labels)
+            when_right, when_wrong = self.switches[models[own]].T[:, :, None]
+            total = rises[own].sum(axis=1, keepdims=True)
+            gains[own] = when_wrong * total - (when_wrong - when_right) * (rises[own] @ right)
+        return gains
 
 
 class Rule(Family):
-    """Learners who hold one rule on one feature, and explore."""
-
     name: ClassVar[str] = "rule"
     title: ClassVar[str] = "goes by one feature at a time"
-    styles: ClassVar[tuple[Style, ...]] = GUESSERS
+    styles: ClassVar[tuple[Style, ...]] = GUESSING_STYLES
 
-    def follow(self, seen: Seen) -> FollowedRules:
-        firmness, which, trusts = GRID
-        moves = np.array(MOVES)[which]
-        # Of each step and firmness, (t, f, s, k).
-        spoken = np.empty((len(seen), len(FIRMNESS), seen.single.count, seen.k))
-        for own, one in zip(spoken.transpose(1, 2, 0, 3), FIRMNESS, strict=True):
-            own[:] = firm(seen.single.chances, one)
-        said = spoken[np.arange(len(seen)), :, :, seen.answers]
-        takes = attention(seen.single.validity[:, None], np.array(TRUSTS)[:, None])
-        takes = takes[:, np.arange(trusts.size) % len(TRUSTS)]
-        move = moves.T[(seen.answers != seen.labels).astype(np.intp)][..., None]
-        each = firmness.size // len(FIRMNESS)
-        held = held_before(np.repeat(said, each, axis=1), move, takes)
-        # Models that are as firm go by the same chances.
-        alike = held[:-1].reshape(len(seen), len(FIRMNESS), each, seen.single.count)
-        chances = np.vecmat(alike, spoken[:, :, None])
-        logits = np.log(chances.reshape(len(seen), firmness.size, seen.k)).swapaxes(0, 1)
-        return FollowedRules(seen, firmness, moves, held[-1], takes[-1], logits)
+    def predict(self, observed: Observations) -> RulePredictions:
+        temperatures, which, trusts = GRID
+        switches, single, t = np.array(SWITCHES)[which], observed.single_features, len(observed)
+        next_used = attention(single.validity[:, None], np.array(TRUSTS)[:, None])
+        next_used = next_used[:, np.arange(trusts.size) % len(TRUSTS)]
+        # Models of the same temperature are adjacent, (m, s, t, k).
+        chances = np.repeat(
+            np.stack([sharpened(single.chances, one) for one in INVERSE_TEMPERATURES]),
+            temperatures.size // len(INVERSE_TEMPERATURES),
+            axis=0,
+        )
+        answered = chances[:, :, np.arange(t), observed.answers].transpose(2, 0, 1)
+        switch = switches.T[(observed.answers != observed.labels).astype(np.intp)][..., None]
+        used = features_used(answered, switch, next_used)
+        logits = np.log(np.einsum("tms,mstk->mtk", used[:-1], chances))
+        return RulePredictions(observed, temperatures, switches, used[-1], next_used[-1], logits)
 
 
-def held_before(said: FloatArray, move: FloatArray, takes: FloatArray) -> FloatArray:
-    """Which feature is held before each step and now, (t+1, m, s), all alike at first.
+def features_used(answered: FloatArray, switch: FloatArray, next_used: FloatArray) -> FloatArray:
+    """The distribution of the used feature before each step and now, (t+1, m, s); uniform at first.
 
-    `said` (t, m, s) are the chances of the answers by each feature, `move` (t, m, 1) those to move on, and `takes`
-    (t+1, m, s) where to.
+    `answered` (t, m, s) are the probabilities of the answers by each feature, `switch` (t, m, 1) the probabilities to
+    switch, and `next_used` (t+1, m, s) the distributions after a switch.
     """
-    stayed, moved = said * (1 - move), move * takes[1:]
-    held = np.empty(takes.shape)
-    held[0] = 1 / takes.shape[-1]
-    total = np.empty(takes.shape[1])
-    by = total[:, None]
-    # One step after the other, as plain calls: there are many of them.
-    for before, heard, stay, come, now in zip(held, said, stayed, moved, held[1:], strict=False):
-        np.multiply(before, stay, out=now)
-        np.vecdot(before, heard, out=total)
-        now /= by
-        now += come
-    return held
+    used = np.empty(next_used.shape)
+    used[0] = 1 / next_used.shape[-1]
+    for step, likelihood in enumerate(answered):
+        posterior = used[step] * likelihood
+        posterior /= posterior.sum(axis=-1, keepdims=True)
+        used[step + 1] = (1 - switch[step]) * posterior + switch[step] * next_used[step + 1]
+    return used
 
 
-def firm(chances: FloatArray, firmness: float) -> FloatArray:
-    """Chances (…, k) that are so many times firmer."""
-    if firmness == 1:
-        return chances
-    powers = np.empty(chances.shape)
-    to_power(chances, firmness, out=powers)
-    powers /= class_sums(powers)
-    return powers
+def likely(weights: FloatArray) -> FloatArray:
+    """Weights (m, s) of features, with 0 for those that gains leave out."""
+    kept = np.where(weights >= MIN_SHARE * weights.max(axis=-1, keepdims=True), weights, 0.0)
+    rest = np.argsort(-weights, axis=-1, kind="stable")[:, MAX_FEATURES:]
+    np.put_along_axis(kept, rest, 0.0, axis=-1)
+    return kept
+
+
+def sharpened(chances: FloatArray, inverse_temperature: float, axis: int = -1) -> FloatArray:
+    powers = chances**inverse_temperature
+    return np.asarray(powers / powers.sum(axis=axis, keepdims=True))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, Places
+from ..arrays import BoolArray, Examples, FloatArray
 from ..classes import folded
 from ..errors import BadSetting, PoolExhausted
 from ..harmonic import harmonic
@@ -60,7 +60,7 @@ class Judgement:
     it has to say stands in its own kind of `Explanation`.
     """
 
-    estimate: FloatArray | Callable[[Places], FloatArray] = field(repr=False)
+    estimate: FloatArray | Callable[[Examples], FloatArray] = field(repr=False)
     scores: FloatArray
     diversity: FloatArray | None = None
     usefulness: FloatArray | None = None
@@ -100,6 +100,7 @@ class Choice:
     score: float
     learning_rate: float
     is_cold_start: bool
+    teacher_version: int
     diversity: float | None = None
     usefulness: float | None = None
     judgement: Judgement = field(repr=False, compare=False, kw_only=True)
@@ -144,6 +145,8 @@ class Teacher(ABC):
     """as people read it"""
     description: ClassVar[str]
     """a sentence about how it chooses, for a researcher who sets up a study"""
+    version: ClassVar[int] = 1
+    """raised when the same history gives another choice, so that replays do not compare different rules"""
     is_reference: ClassVar[bool] = False
     """whether the results compare the other teachers with this one"""
     length_follows_memory: ClassVar[bool] = False
@@ -249,6 +252,7 @@ class Teacher(ABC):
             score=float(scores[example]),
             learning_rate=self.learning_rate(len(past) + 1),
             is_cold_start=is_cold,
+            teacher_version=self.version,
             diversity=of_example(judgement.diversity),
             usefulness=of_example(judgement.usefulness),
             judgement=judgement,

@@ -12,35 +12,32 @@ from ..errors import BadSetting
 from ..harmonic import harmonic
 from ..history import Past
 from ..learners.paper import loss_slopes
-from ..mended import guess_rate, mended
 from ..pool import Pool
+from ..regularised import guess_rate, regularised_harmonic
 from .base import Explanation, Fact, Judgement, Teacher
 
-Estimator = Literal["paper", "mended"]
+Estimator = Literal["paper", "regularised"]
 ESTIMATORS: dict[Estimator, Callable[[Pool, Past], FloatArray]] = {
     "paper": harmonic,
-    "mended": mended,
+    "regularised": regularised_harmonic,
 }
 
 
-MENDED = (
-    "What the worker believes comes from the mended estimate, not from the paper’s harmonic one: it knows guesses, all "
-    "answers and what the worker was told."
-)
-
-
 @dataclass(frozen=True, kw_only=True)
-class MendedExplanation(Explanation):
-    """Which estimate it was, and how often the learner guesses, by the answers."""
+class RegularisedExplanation(Explanation):
+    """The name of the estimate, and the inferred guess rate."""
 
-    text: str = MENDED
+    text: str = (
+        "What the worker believes comes from the regularised harmonic estimate, not from the paper’s: it accounts for "
+        "guesses, for all answers and for the labels that the worker was told."
+    )
 
     guess_rate: float
 
     def facts(self) -> list[Fact]:
-        """What the answers point to."""
+        """What was inferred from the answers."""
         return [
-            ("estimate of what the worker believes", "mended"),
+            ("estimate of what the worker believes", "regularised harmonic"),
             (
                 "share of guesses inferred from the answers",
                 f"{100 * self.guess_rate:.0f}\N{NO-BREAK SPACE}%",
@@ -70,7 +67,7 @@ class JEDI(Teacher):
     length_follows_memory: ClassVar[bool] = True
 
     estimator: Estimator = "paper"
-    """whence P comes: `harmonic.py`, as in the paper, or `mended.py`"""
+    """the estimate of P: `harmonic.py`, as in the paper, or `regularised.py`"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,7 +96,7 @@ class JEDI(Teacher):
         diversity = eta**2 / 2 * np.vecdot(slopes, slopes) * pool.squared_norms
         if beta:
             momentum = estimated_momentum(pool, past, beta)
-            diversity += eta**2 * beta * along(pool, slopes, momentum)
+            diversity += eta**2 * beta * weighted_products(pool, slopes, momentum)
         learner_losses = -np.log1p(of_class(slopes, pool.labels))
         usefulness = 2 * eta * (learner_losses - pool.target_losses)
         return Judgement(
@@ -117,7 +114,7 @@ class JEDI(Teacher):
     def _explain(self, past: Past) -> Explanation:
         if self.estimator == "paper":
             return Explanation()
-        return MendedExplanation(guess_rate=guess_rate(past))
+        return RegularisedExplanation(guess_rate=guess_rate(past))
 
 
 def estimated_momentum(pool: Pool, past: Past, beta: float) -> FloatArray:
@@ -130,7 +127,7 @@ def estimated_momentum(pool: Pool, past: Past, beta: float) -> FloatArray:
     return np.asarray((slopes * beta ** age[:, None]).T @ pool.features[past.examples])
 
 
-def along(pool: Pool, slopes: FloatArray, matrix: FloatArray) -> FloatArray:
+def weighted_products(pool: Pool, slopes: FloatArray, matrix: FloatArray) -> FloatArray:
     """δᵀMx of every example, shape (n,), for slopes δ (n, k) that add up to 0 and M (k, d)."""
     # So the rows of M count by their differences only, of which there are k−1.
     products = pool.features @ (matrix[1:] - matrix[0]).T

@@ -37,12 +37,18 @@ class Command(BaseCommand):
             )
         for step in steps:
             self.stdout.write(describe(step))
-        wrong = sum(not step.matches for step in steps)
+        compared = [step for step in steps if step.is_comparable]
+        wrong = sum(not step.matches for step in compared)
         if wrong:
-            raise CommandError(f"{wrong} of {len(steps)} choices differ from the stored ones.")
-        self.stdout.write(
-            f"{participant.code} ({participant.arm}): all {len(steps)} choices match."
-        )
+            raise CommandError(f"{wrong} of {len(compared)} choices differ from the stored ones.")
+        name = f"{participant.code} ({participant.arm})"
+        if compared:
+            self.stdout.write(f"{name}: all {len(compared)} choices match.")
+        if len(compared) < len(steps):
+            self.stdout.write(
+                f"{name}: {len(steps) - len(compared)} choices are of an earlier version of the teacher and cannot be "
+                f"compared. The session began with software version {participant.software_version or 'unknown'}."
+            )
 
 
 def describe(step: ReplayedStep) -> str:
@@ -50,6 +56,9 @@ def describe(step: ReplayedStep) -> str:
     then = f"step {stored.step:>3}  image {stored.example.pool_index:>5}  {beliefs(stored.probabilities)}"
     if stored.learner_kind:
         then += f"  {stored.learner_kind} {stored.learner_kind_p:.6f}"
+    if not step.is_comparable:
+        versions = f"{stored.teacher_version}, this software has {step.choice.teacher_version}"
+        return f"{then}  not compared: chosen by version {versions}"
     found = "; ".join(differences(step))
     return f"{then}  {f'DIFFERS: {found}' if found else 'same'}"
 

@@ -18,7 +18,7 @@ from tests.worker import Worker
 
 
 def test_a_panel_has_as_much_of_a_name_as_fits_into_it():
-    names = ["harmonic, mended", "running accuracy", "a teacher with a very long name indeed"]
+    names = ["regularised harmonic", "running accuracy", "a teacher with a very long name indeed"]
     drawing = calibration_plot("t", [ArmBins(name, []) for name in names], ("said", "expected"))
     texts = {shape.text for shape in drawing.shapes if isinstance(shape, Text)}
     assert {*names[:2], "said, %", "expected, %"} <= texts

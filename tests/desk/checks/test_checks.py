@@ -75,10 +75,10 @@ def test_a_study_that_cannot_run_is_still_checked_in_everything(study):
     assert (grades["settings"], grades["minutes"], grades["pay"]) == ("obstacle", "note", "note")
 
 
-def test_a_mended_estimate_without_jedi_is_questioned(study):
+def test_a_regularised_estimate_without_jedi_is_questioned(study):
     assert judged(study, "estimate") == (Grade.FINE, "It is the paper’s.")
     change(study, jedi_estimator="mended")
-    assert judged(study, "estimate") == (Grade.FINE, "JEDI uses the mended estimate.")
+    assert judged(study, "estimate") == (Grade.FINE, "JEDI uses the regularised estimate.")
     finding = found(change(study, arms="imt,rt"), "estimate")
     assert finding.grade == Grade.QUESTION
     assert "no effect, because JEDI is not among the teachers" in finding.sentence

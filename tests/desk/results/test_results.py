@@ -21,8 +21,8 @@ from analysis.results.page import WHAT_GAIN_REWARDS, results_page
 from evaluation.models import EvaluationItem
 from studies.models import AuditEntry, Participant, Study, StudyShare, StudyVersion
 from teaching.ceiling import ceiling_sentence
+from teaching.decay import estimate_group
 from teaching.models import TeachingStep
-from teaching.population import population
 from teaching.services import FITTED
 from tests.analysis.charts.pdf_reader import texts_of
 from tests.builders import make_dataset, make_participant, make_study
@@ -370,7 +370,7 @@ def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, s
     spans, betas = (
         [getattr(one, name) for one in fitted] for name in ("memory_span", "beta_fitted")
     )
-    group = population([[one.beta_likelihood] for one in fitted])
+    group = estimate_group([[one.beta_likelihood] for one in fitted])
     assert table.rows[-1][2] == f"{np.median(spans):.2f}"
     assert table.rows[-1][4] == f"{1 - 1 / np.median(spans):.2f}"
     ordered = sorted(spans)
@@ -378,7 +378,7 @@ def test_fitted_decay_stands_beside_the_memory_span_with_intervals(researcher, s
     assert table.rows[-1][3] == f"{ordered[16]:.2f} to {ordered[30]:.2f}"
     assert table.rows[-1][6:8] == [
         f"{group.mean:.2f}",
-        f"{group.interval.low:.2f} to {group.interval.high:.2f}",
+        f"{group.low:.2f} to {group.high:.2f}",
     ]
     rho = f"{spearmanr(spans, betas).statistic:.2f}".replace("-", "−")
     assert table.rows[-1][8] == rho

@@ -204,7 +204,7 @@ def test_no_sentence_is_made_of_wrong_numbers(researcher, study):
     [
         ({"beta_mapping": "shrunken"}, "β comes from n̄, moved towards the mean of earlier people."),
         ({"beta_mapping": "fixed", "fixed_beta": "0.6"}, "β is 0.6 for every worker."),
-        ({"jedi_estimator": "mended"}, "JEDI uses the mended estimate."),
+        ({"jedi_estimator": "mended"}, "JEDI uses the regularised estimate."),
         ({"jedi_estimator": "mended", "arms": "rt"}, "no effect, because JEDI is not among the"),
     ],
 )

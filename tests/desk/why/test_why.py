@@ -239,14 +239,17 @@ def test_a_teacher_that_doubts_its_belief_tells_how_much_and_which_learner_it_se
 
 
 @pytest.mark.django_db
-def test_jedi_with_the_mended_estimate_says_so_from_the_first_image_on(researcher):
+def test_jedi_with_the_regularised_estimate_says_so_from_the_first_image_on(researcher):
     participant = taught_by("jedi", jedi_estimator="mended")
     for number in (1, 10):
         _, reason, _ = at_step(participant, number)
-        assert dict(reason.explanation.facts())["estimate of what the worker believes"] == "mended"
+        assert (
+            dict(reason.explanation.facts())["estimate of what the worker believes"]
+            == "regularised harmonic"
+        )
     page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
     assert "the lowest score" in page
-    assert "comes from the mended estimate" in page
+    assert "comes from the regularised harmonic estimate" in page
 
 
 @pytest.mark.django_db
@@ -356,3 +359,17 @@ def test_bars_stay_inside_and_share_one_scale(pairs):
             assert bar.x + bar.width <= drawing.width + 1e-6
             if high > low:
                 assert bar.width == pytest.approx(drawing.width * abs(value) / (high - low))
+
+
+@pytest.mark.django_db
+def test_a_choice_of_an_earlier_version_is_shown_with_the_kind_that_it_found(researcher):
+    participant = taught_by("tracked")
+    steps = TeachingStep.objects.of(participant)
+    steps.filter(step=10).update(teacher_version=1, learner_kind="exemplar", learner_kind_p=0.4)
+    page = researcher.get(f"/admin/studies/participant/{participant.pk}/why/10/").content.decode()
+    assert "Version 1 of Tracked made this choice" in page
+    assert "the worker compares with remembered images (with probability 0.40)" in page
+    assert "Recalculated today" not in page
+    whole = researcher.get(f"/admin/studies/participant/{participant.pk}/").content.decode()
+    assert "An earlier version of the teacher made 1 of" in whole
+    assert "replay differs" not in whole.replace('class="replay differs"', "")

@@ -20,6 +20,7 @@ from teaching.engine import (
     Shown,
     belief,
     concept,
+    harmonic,
     make_teacher,
     storage,
 )
@@ -259,6 +260,7 @@ def test_a_folder_of_the_first_version_with_two_classes_as_signs_makes_the_same_
     tmp_path, monkeypatch, limit
 ):
     monkeypatch.setattr(pool_file, "INVERSE_LIMIT", limit)
+    monkeypatch.setattr(harmonic, "INVERSE_LIMIT", limit)
     pool = make_pool(50)
     pool.save(tmp_path / "pool")
     first = {"labels": 2.0 * pool.labels - 1, "target": concept_vector(pool.target)}

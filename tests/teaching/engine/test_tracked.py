@@ -136,9 +136,9 @@ def test_kinds_of_learners_that_are_equally_likely_are_all_named():
 
 
 def test_how_much_a_kind_of_learner_counts_is_what_its_family_says():
-    [favoured] = [family for family in FAMILIES if family.assumed != 1]
+    [favoured] = [family for family in FAMILIES if family.choice_weight != 1]
     probable = {family.name: 1 / len(FAMILIES) for family in FAMILIES}
-    assert f"{favoured.assumed:g} times that for a worker who {favoured.title}." in _words(
+    assert f"{favoured.choice_weight:g} times that for a worker who {favoured.title}." in _words(
         probable, FAMILIES
     )
     alone = tuple(family for family in FAMILIES if family is not favoured)
@@ -244,7 +244,7 @@ def test_odd_histories_give_finite_probabilities_and_the_same_choice_every_time(
         np.testing.assert_allclose(first.probabilities.sum(axis=1), 1, err_msg=name)
         assert (first.scores == second.scores).all(), name
         assert (first.probabilities == second.probabilities).all(), name
-        predicted = tracked().mixture(pools[0], history).expected()
+        predicted = tracked().mixture(pools[0], history).predicted_answers()
         np.testing.assert_allclose(predicted.sum(axis=1), 1, err_msg=name)
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 
 from teaching.engine import LearningRate, Pool, Shown
-from teaching.engine.bank import Seen
-from teaching.engine.bank.agreement import OPINIONS
-from teaching.engine.bank.along import along_all
+from teaching.engine.bank import Observations
+from teaching.engine.bank.agreement import INITIAL_SPREAD
 from teaching.engine.history import Past
 
 RATE = LearningRate(0.7, 20)
@@ -32,25 +31,18 @@ def class_history(pool, steps, *, seed=0, right=0.6):
     return history
 
 
-def seen_by(pool, history, *, beta=BETA, rate=RATE):
-    return Seen.of(pool, Past.read(history, pool), beta, rate)
+def observed_by(pool, history, *, beta=BETA, rate=RATE):
+    return Observations.of(pool, Past.read(history, pool), beta, rate)
 
 
 def made(steps=9, k=2, seed=0, **pool):
     own = class_pool(k=k, seed=seed, **pool)
-    return seen_by(own, class_history(own, steps, seed=seed))
+    return observed_by(own, class_history(own, steps, seed=seed))
 
 
-def gains_of(followed, models):
-    """What some models of a family alone would gain now."""
-    directions = followed.directions(models)
-    along = along_all(followed.seen.spaces, [directions])[0] if directions else {}
-    return followed.gains(models, along)
-
-
-def believed(followed):
+def logits_now(predictions):
     """The logits (m, n, k) of all models now, less their mean over the classes."""
-    return centred(followed.logits_now(slice(None)))
+    return centred(predictions.logits_at(slice(None)))
 
 
 def centred(logits):
@@ -65,7 +57,7 @@ def chances(logits):
 
 
 def agreement(logits, labels):
-    """The cosine between logits (n, k) and labels, with first opinions, written out."""
+    """The cosine between logits (n, k) and labels, with the initial spread, written out."""
     k, products, squares = logits.shape[1], [], []
     for row, label in zip(logits, labels, strict=True):
         centred = row - row.mean()
@@ -73,4 +65,4 @@ def agreement(logits, labels):
         products.append(truth @ centred)
         squares.append(centred @ centred)
     # Differences of root mean square o between two logits add (k − 1)/2·o² to the square of their length.
-    return np.mean(products) / np.sqrt(np.mean(squares) + (k - 1) / 2 * OPINIONS**2)
+    return np.mean(products) / np.sqrt(np.mean(squares) + (k - 1) / 2 * INITIAL_SPREAD**2)

@@ -9,16 +9,16 @@ from .builders import chances
 
 def members_of(mixture):
     """What each member expects before each answer, (M, t, k), and its first weight, (M,)."""
-    seen, p, weights = mixture.seen, [], []
+    observed, p, weights = mixture.observed, [], []
     for member in mixture.members:
-        family, followed = member.family, member.followed
-        lean = seen.leaning[:-1] if family.leans else 0
+        family, predictions = member.family, member.predictions
+        lean = observed.response_bias[:-1] if family.is_biased else 0
         total = sum(style.weight for style in family.styles)
-        for model, logits in enumerate(followed.logits):
+        for model, logits in enumerate(predictions.logits):
             for style in family.styles:
-                own = chances(style.firmness * logits + lean)
-                p.append(style.guess / seen.k + (1 - style.guess) * own)
-                share = followed.first_shares[model] * style.weight / total
+                own = chances(style.inverse_temperature * logits + lean)
+                p.append(style.guess_rate / observed.k + (1 - style.guess_rate) * own)
+                share = predictions.prior[model] * style.weight / total
                 weights.append(family.weight * share)
     return np.array(p), np.array(weights) / sum(weights)
 
@@ -27,7 +27,7 @@ def expected(mixture):
     """P of all classes before each answer, (t, k), and the weights in the end, (M,)."""
     p, first = members_of(mixture)
     now, rows = first, []
-    for step, answer in enumerate(mixture.seen.answers):
+    for step, answer in enumerate(mixture.observed.answers):
         rows.append(now @ p[:, step])
         now = now * p[:, step, answer]
         now = (1 - CHANGE) * now / now.sum() + CHANGE * first

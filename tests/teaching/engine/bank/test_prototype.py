@@ -5,7 +5,7 @@ import pytest
 
 from teaching.engine.bank.prototype import LEAST_STEPS, Prototype
 
-from .builders import agreement, believed, centred, gains_of, made
+from .builders import agreement, centred, logits_now, made
 
 
 class Mover:
@@ -27,42 +27,42 @@ class Mover:
         self.prototypes[label] += step * (self.points[example] - self.prototypes[label])
 
 
-def mover_of(followed, model):
-    space = followed.seen.spaces.both[followed.places[model]]
-    points = (space.points - space.points.mean(axis=0)) / np.sqrt(space.spread)
-    return Mover(points, followed.seen.k, LEAST_STEPS[followed.which[model]])
+def mover_of(predictions, model):
+    space = predictions.observed.spaces.both[predictions.spaces[model]]
+    points = (space.points - space.points.mean(axis=0)) / np.sqrt(space.variance)
+    return Mover(points, predictions.observed.k, LEAST_STEPS[predictions.which[model]])
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_models_take_the_nearest_prototype(k):
-    seen = made(10, k)
-    followed = Prototype().follow(seen)
+    observed = made(10, k)
+    predictions = Prototype().predict(observed)
     for model in (0, 4, 11, 17):
-        mover = mover_of(followed, model)
-        for step, example in enumerate(seen.examples):
-            expected = followed.sharpness[model] * mover.near([example])[0]
-            np.testing.assert_allclose(followed.logits[model, step], expected, atol=1e-9)
-            mover.move(example, seen.labels[step])
-        now = believed(followed)[model]
-        expected = followed.sharpness[model] * mover.near(slice(None))
+        mover = mover_of(predictions, model)
+        for step, example in enumerate(observed.examples):
+            expected = predictions.sharpness[model] * mover.near([example])[0]
+            np.testing.assert_allclose(predictions.logits[model, step], expected, atol=1e-9)
+            mover.move(example, observed.labels[step])
+        now = logits_now(predictions)[model]
+        expected = predictions.sharpness[model] * mover.near(slice(None))
         np.testing.assert_allclose(now, centred(expected), atol=1e-9)
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_gain_is_the_rise_of_the_agreement_when_the_prototype_moves(k):
-    seen = made(14, k)
-    followed = Prototype().follow(seen)
-    labels = seen.pool.labels
+    observed = made(14, k)
+    predictions = Prototype().predict(observed)
+    labels = observed.pool.labels
     models = np.arange(18)
-    found = gains_of(followed, models)
+    found = predictions.gains(models)
     for model in (0, 5, 9, 17):
-        mover, sharpness = mover_of(followed, model), followed.sharpness[model]
-        for step, example in enumerate(seen.examples):
-            mover.move(example, seen.labels[step])
+        mover, sharpness = mover_of(predictions, model), predictions.sharpness[model]
+        for step, example in enumerate(observed.examples):
+            mover.move(example, observed.labels[step])
         prototypes, counts = mover.prototypes.copy(), mover.counts.copy()
         before = agreement(sharpness * mover.near(slice(None)), labels)
         gains = found[model]
-        for x in range(seen.pool.n):
+        for x in range(observed.pool.n):
             mover.prototypes, mover.counts = prototypes.copy(), counts.copy()
             mover.move(x, labels[x])
             after = agreement(sharpness * mover.near(slice(None)), labels)
