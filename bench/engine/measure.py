@@ -56,7 +56,7 @@ BASELINE_STEPS = {220: 25, 1_000: 10, 4_000: 3}
 # Bayes' rule member by member, and anew for every answer, takes seconds whatever the size of the pool.
 TRACKED_BASELINE = (220, 1_000)
 # So often each kind of history is timed at least, so often answers of each kind are drawn, and so many mostly right.
-LEAST_ROUNDS = 7
+MIN_ROUNDS = 7
 ANSWERED = 3
 MOSTLY = 0.65
 # Learners as the paper assumes them, whoever teaches them.
@@ -254,7 +254,7 @@ def timed_in_turn(
     """The seconds of the processor that an action takes for each history at best."""
     best = dict.fromkeys(histories, math.inf)
     started, rounds = time.perf_counter(), 0
-    while rounds < LEAST_ROUNDS or time.perf_counter() - started < SECONDS:
+    while rounds < MIN_ROUNDS or time.perf_counter() - started < SECONDS:
         rounds += 1
         for kind, history in histories.items():
             began = time.process_time()
