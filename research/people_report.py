@@ -33,7 +33,8 @@ ABOUT = (
     "people. Harmonic is the paper's estimate; the regularised one adds guesses, a prior and the labels that people "
     "were told. Tracked is the mixture of all learner models of the bank. The running accuracy knows how often this "
     "person was right so far, with one guess at each class to begin with, and says the true class with that "
-    "probability. The learning curve and the best constant know everybody but the person. Below them, every family of models by itself, and every single model."
+    "probability. The learning curve and the best constant know everybody but the person. Below them, every family "
+    "of models by itself, and every single model."
 )
 ABOUT_ERRORS = (
     "The calibration error is the mean distance between predicted and observed shares over ten bins, of the second "

@@ -92,7 +92,7 @@ class BetaEstimate:
 
     @property
     def is_uninformative(self) -> bool:
-        return is_uninformative(self.low, self.high)
+        return spans_grid(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class GroupEstimate:
         return float(np.sqrt(np.dot(self.shares, squares)))
 
 
-def is_uninformative(low: float, high: float) -> bool:
+def spans_grid(low: float, high: float) -> bool:
     """Whether the interval spans the whole grid, so that the answers do not constrain β."""
     return (low, high) == (float(BETAS[0]), float(BETAS[-1]))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from analysis import stats
 from analysis.charts import formatting
 from analysis.charts.tables import Table, number_columns, row_names
-from teaching.decay import estimate_group, is_uninformative
+from teaching.decay import estimate_group, spans_grid
 from teaching.teachers import teacher_title
 
 from .data import ParticipantResult, StudyResults, describe_sample, spans_and_values
@@ -83,7 +83,7 @@ def group_cells(results: StudyResults, people: Sequence[ParticipantResult]) -> t
 
 def is_uninformative(person: ParticipantResult) -> bool:
     low, high = person.beta_fitted_low, person.beta_fitted_high
-    return low is not None and high is not None and is_uninformative(low, high)
+    return low is not None and high is not None and spans_grid(low, high)
 
 
 def two_places(value: float | None) -> str:
