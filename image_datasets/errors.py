@@ -1,4 +1,4 @@
-"""What can be wrong with an import: every problem names the file, the reason and the remedy."""
+"""Problems of an import: each has the name of the file, the reason and the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ZIP_AGAIN = "Make the zip again from the plain folder with your system's own too
 
 
 def printable(name: str) -> str:
-    """A stranger's name as it may be printed: nothing in it moves a cursor or turns the text around."""
+    """An untrusted name without control characters, which could move the cursor or reverse the text."""
     safe = "".join(
         character.encode("unicode_escape").decode("ascii")
         if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
@@ -35,7 +35,7 @@ def listed(lines: Sequence[str]) -> str:
 
 
 class ImportProblem(Exception):
-    """Something in a source stands in the way. Reason and remedy are whole sentences."""
+    """A problem with a source. Reason and remedy are whole sentences."""
 
     def __init__(self, *, file: str, reason: str, remedy: str) -> None:
         self.file, self.reason, self.remedy = printable(file), reason, remedy
@@ -46,7 +46,7 @@ class BadSource(ImportProblem):
     """The folder or file as a whole cannot be read as a data set."""
 
     classes: dict[str, int] | None = None
-    """the classes that there are and their sizes, if they are the problem"""
+    """the classes of the source and their sizes, if they are the problem"""
 
 
 class BadArchive(BadSource):
@@ -62,19 +62,19 @@ class BadName(BadSource):
 
 
 class DuplicateName(BadSource):
-    """Two files have the same name on some computers."""
+    """Two files have the same name on some file systems."""
 
 
 class WrongClasses(BadSource):
-    """There are too few classes or too many, or not those that are wanted."""
+    """There are too few or too many classes, or a requested one is missing."""
 
 
 class TooFewImages(BadSource):
-    """A class is too small to teach and to test with."""
+    """A class is too small for teaching and evaluation."""
 
 
 class BadManifest(BadSource):
-    """The CSV that names files, labels and splits does not fit."""
+    """The CSV with files, labels and splits is not valid."""
 
 
 class BadFeatures(BadSource):
@@ -86,7 +86,7 @@ class BadSplit(BadSource):
 
 
 class DuplicatesAcrossSplit(BadSplit):
-    """The same picture would be taught and tested."""
+    """The same picture would be in the teaching pool and in the evaluation set."""
 
     def __init__(self, *, pairs: Sequence[tuple[str, str]]) -> None:
         self.pairs = tuple(pairs)
@@ -99,7 +99,7 @@ class DuplicatesAcrossSplit(BadSplit):
 
 
 class BadImage(ImportProblem):
-    """One image cannot be used; the others can, if the researcher says so."""
+    """One image cannot be used; it may be skipped if the researcher allows it."""
 
 
 def too_long(name: str, size: int, limit: int) -> BadImage:
@@ -111,7 +111,7 @@ def too_long(name: str, size: int, limit: int) -> BadImage:
 
 
 class BadImages(ImportProblem):
-    """Some images cannot be used, and nobody has said that they may be left out."""
+    """Some images cannot be used, and the researcher has not allowed skipping them."""
 
     def __init__(self, problems: Sequence[BadImage]) -> None:
         self.problems = tuple(problems)

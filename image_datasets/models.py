@@ -1,4 +1,4 @@
-"""Imports: a researcher's images on their way to becoming a data set."""
+"""Imports: background jobs that make data sets from a researcher's images."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .remedy import MAX_BORDER, MAX_CROP, REMEDY_FIELDS, Remedy
 if TYPE_CHECKING:
     from django_tasks.base import Task
 
-# How long the upload of an import that failed, was cancelled or waits for a choice is kept after it stopped.
+# How long the files of an import that failed, was cancelled or waits for a choice are kept.
 FILES_KEPT = timedelta(days=30)
 
 
 def _share(verbose_name: str, help_text: str) -> models.PositiveSmallIntegerField[Any, Any]:
-    """A part of the width or height that a crop takes away."""
+    """A percentage of the width or height that is cropped."""
     return models.PositiveSmallIntegerField(
         verbose_name, default=0, validators=[MaxValueValidator(MAX_CROP)], help_text=help_text
     )
@@ -35,7 +35,7 @@ def _share(verbose_name: str, help_text: str) -> models.PositiveSmallIntegerFiel
 
 class ImportQuerySet(JobQuerySet["Import"]):
     def visible_to(self, user: Any) -> ImportQuerySet:
-        """One's own; all for superusers."""
+        """The user's own imports; all imports for superusers."""
         return self if user.is_superuser else self.filter(created_by=user.pk)
 
     def stopped(self) -> ImportQuerySet:
@@ -44,12 +44,12 @@ class ImportQuerySet(JobQuerySet["Import"]):
         return ended | self.orphaned()
 
     def idle(self) -> ImportQuerySet:
-        """Unfinished imports that nobody works on."""
+        """Unfinished imports that no worker is working on."""
         unclaimed = self.filter(state__in=[Import.State.WAITING, Import.State.CHOOSING])
         return unclaimed | self.orphaned()
 
     def outdated(self) -> ImportQuerySet:
-        """Stopped or undecided imports whose files have been kept for long enough."""
+        """Stopped or undecided imports whose files are due for deletion."""
         since = timezone.now() - FILES_KEPT
         return self.filter(state__in=Import.KEEPS_FILES).filter(
             Q(heartbeat_at__lt=since) | Q(heartbeat_at=None, created_at__lt=since)
@@ -57,7 +57,7 @@ class ImportQuerySet(JobQuerySet["Import"]):
 
 
 class Import(Job):
-    """One import: where the images are, what the researcher wants, and how far it has come."""
+    """One import: its source, the researcher's settings, and its progress."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting for a worker"
@@ -180,7 +180,7 @@ class Import(Job):
 
     @property
     def folder(self) -> Path:
-        """Where everything that is worked out before the data set exists is kept, for a resume."""
+        """Prepared images and everything else that a resumed import needs."""
         return Path(settings.JEDI_DATA_DIR) / "imports" / self.key
 
     @property
@@ -188,12 +188,12 @@ class Import(Job):
         return Remedy(**{name: getattr(self, name) for name in REMEDY_FIELDS})
 
     def pictures(self, remedy: Remedy) -> Path:
-        """The folder of the prepared images under a remedy, each named by its place in the source."""
+        """The folder of the prepared images under a remedy, named by their index in the source."""
         return self.folder / (f"images-{remedy.key}" if remedy else "images")
 
     @property
     def kept_until(self) -> datetime | None:
-        """When the files are deleted; None while they are needed, and once they are gone."""
+        """When the files are due for deletion; None while they are needed and after they were deleted."""
         is_kept = self.state in self.KEEPS_FILES
         return (self.heartbeat_at or self.created_at) + FILES_KEPT if is_kept else None
 
@@ -208,7 +208,7 @@ class Import(Job):
         return work_on_import
 
     def note(self, line: str) -> None:
-        """Adds a line to the log. The database adds it, so that two writers lose none."""
+        """Append a line to the log, in the database, so that concurrent lines are not lost."""
         text = f"{timezone.now():%H:%M:%S}  {line}\n"
         Import.objects.filter(pk=self.pk).update(log=Concat("log", models.Value(text)))
         self.log += text

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-# Per cent of the width or height that may be cut off on each side: a fifth stays.
+# Per cent of the width or height on each side, so that at least a fifth is left.
 MAX_CROP = 40
 MAX_BORDER = 40
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """The fields of an import that say it; the values of a new one change nothing."""
+    """The fields of an import with these names; the defaults change nothing."""
 
     crop_left: int = 0
     """per cent of the width"""
@@ -32,12 +32,12 @@ class Remedy:
         return any(self._parts())
 
     def __str__(self) -> str:
-        """Words that follow “the images were”."""
+        """Completes the sentence “the images were …”."""
         return ", ".join(self._parts()) or "used as they are"
 
     @property
     def key(self) -> str:
-        """A name for files: the same for the same pictures."""
+        """Part of file names: equal for remedies with the same result."""
         values = asdict(self if self.border else Remedy(**asdict(self) | {"border_width": 0}))
         return "-".join(str(int(v) if isinstance(v, bool) else v or 0) for v in values.values())
 
@@ -46,7 +46,7 @@ class Remedy:
 
     @property
     def kept_share(self) -> float:
-        """The smaller of the shares of width and height that the crop leaves."""
+        """The smaller of the shares of width and height that are left after cropping."""
         width = 100 - self.crop_left - self.crop_right
         height = 100 - self.crop_top - self.crop_bottom
         return min(width, height) / 100

@@ -1,4 +1,4 @@
-"""What the background worker carries out."""
+"""The task of the background worker. Queued tasks store its module path, so it must not move."""
 
 from django_tasks import task
 

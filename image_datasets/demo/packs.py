@@ -1,4 +1,4 @@
-"""Makes data sets from packs: ZIP archives of AVIF images and a table of their classes, split and traits.
+"""Make data sets from packs: zips of AVIF images and a table of their classes, split and features (traits).
 
 `python -m research.butterflies` paints the images and writes the packs.
 """

@@ -1,13 +1,13 @@
-"""What every extractor is: it describes one image at a time, then learns from the teaching pool.
+"""The interface of extractors: describe every image by itself, then fit to the teaching pool.
 
-Describing is the slow part, needs no other image and runs in any number of processes; a
-description is small, so that ten thousand of them fit in memory. Fitting sees the descriptions
-and labels of the teaching pool only, and what it returns turns any descriptions into features.
+Describing is the slow part and runs in any number of processes; a description is small, so ten thousand of them fit in
+memory. Fitting uses only the descriptions and labels of the teaching pool, and returns an object that transforms any
+descriptions into features.
 """
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -25,90 +25,95 @@ from teaching.engine.errors import BadPool
 
 Float32Array: TypeAlias = npt.NDArray[np.float32]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
-# One description, of a shape and type that all images share; many have one more axis in front.
+# All descriptions of one kind have the same shape and dtype; several are stacked along a new first axis.
 Description: TypeAlias = npt.NDArray[Any]
 ImageLike: TypeAlias = Image.Image | ByteArray
 
 # Called with the name of the stage and the finished share of it, from 0 to 1.
 Progress: TypeAlias = Callable[[str, float], None]
-# Asked now and then; true stops the work.
+# Called regularly; true cancels the work.
 CancelCheck: TypeAlias = Callable[[], bool]
 
-# The paper teaches with 110 features, and so does each of our extractors.
+# The number of features in the paper, and of each of our extractors.
 FEATURES = 110
-# Below this an entry of a feature vector is what rounding left of nothing.
+# Entries of feature vectors below this are rounding errors.
 TINY = 1e-12
+# Principal components with less than this share of the largest variance are rounding errors.
+NO_VARIANCE = 1e-10
+# Starting a process costs as much as describing this many images.
+WORTH_A_PROCESS = 64
+# Images sent to a process at a time: few enough for a smooth progress bar.
+CHUNK = 8
 
 
 def no_progress(stage: str, share: float) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""
 
 
 def never() -> bool:
-    """Nobody cancels."""
+    """Never cancel."""
     return False
 
 
 class ExtractorError(ValueError):
-    """Anything that an extractor refuses."""
+    """The base class of errors of extractors."""
 
 
 class BadDescriptions(ExtractorError):
-    """Descriptions, features or labels that nothing can be learned from."""
+    """Descriptions, features or labels that an extractor or a concept cannot be fitted to."""
 
 
 class ExtractorMissing(ExtractorError):
-    """An extractor that needs an extra which is not installed."""
+    """The extractor needs an optional package that is not installed."""
 
 
 class Cancelled(Exception):
-    """Somebody stopped the work."""
+    """The work was cancelled."""
 
 
 class Describer(ABC):
-    """Whatever describes one image by itself."""
+    """Describes one image by itself."""
 
     def missing(self) -> str | None:
-        """What to install and how, if something is missing."""
+        """How to install what is missing; None if everything is installed."""
         return None
 
     @abstractmethod
     def describe(self, image: ImageLike) -> Description:
-        """The description of one image, of the same shape for all, on every machine and in every process."""
+        """The description of one image; the same in every process."""
 
 
 class Fitted(ABC):
-    """What an extractor learned from the teaching pool: a frozen dataclass of arrays."""
+    """A fitted extractor: a frozen dataclass of arrays."""
 
     @abstractmethod
     def transform(self, descriptions: Description) -> FloatArray:
-        """Features (n, d) of descriptions (n, …), about the mean of the teaching pool."""
+        """Features (n, d) of descriptions (n, …), centred on the teaching pool."""
 
 
 class Extractor(Describer):
-    """One way from images to features. Everything else learns about it from these attributes."""
+    """A kind of features. These attributes are all that the rest of the system knows about it."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    """A few words for the researcher who chooses."""
+    """shown where the researcher chooses"""
     description: ClassVar[str]
-    """What the features are: on the import's page, in the command's help and in docs/datasets.md."""
+    """shown on the import's page and in docs/datasets.md"""
     kind: ClassVar[str]
-    """Extractors of one kind read the same descriptions: an image is described once for all."""
+    """Extractors of the same kind share descriptions: an image is described once for all of them."""
     fitted: ClassVar[type[Fitted]]
     reads_images: ClassVar[bool] = True
-    """Whether it starts from images; if not, it takes the precomputed features that came with them."""
+    """False for precomputed features"""
 
     @abstractmethod
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> Fitted:
-        """Learn from the teaching pool: descriptions (n, …) and class numbers (n,)."""
+        """Fit to the teaching pool: descriptions (n, …) and class numbers (n,)."""
 
 
 def square_canvas(image: ImageLike, side: int) -> ByteArray:
-    """The image in red, green and blue on a square canvas, (side, side, 3).
+    """The image in RGB, resized to a square, (side, side, 3).
 
-    Squeezing keeps all that the image shows and tells nothing of its size or shape: both come
-    from the camera, not from the concept.
+    Size and aspect ratio come from the camera, not from the concept, so both are discarded.
     """
     opened = image if isinstance(image, Image.Image) else Image.fromarray(image)
     small = opened.convert("RGB").resize((side, side), Image.Resampling.BILINEAR)
@@ -126,18 +131,13 @@ def checked_labels(labels: npt.ArrayLike, n: int) -> IntArray:
 
 
 def normalised(rows: FloatArray) -> FloatArray:
-    """Every row at length one; a row of zeros stays as it is."""
+    """Rows scaled to length one; a row of zeros is unchanged."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
     return np.asarray(rows / np.where(lengths > TINY, lengths, 1.0))
 
 
-# An image in memory, or where to find one: a file or its content.
+# An image in memory, a path, or the content of a file.
 ImageSource: TypeAlias = ImageLike | Path | str | bytes
-
-# Starting a process costs as much as describing this many images.
-WORTH_A_PROCESS = 64
-# Images handed to a process at a time: few enough for a lively progress bar.
-CHUNK = 8
 
 
 def describe_all(
@@ -150,8 +150,8 @@ def describe_all(
 ) -> Description:
     """Descriptions (n, …) of n images in their order, the same for any number of processes.
 
-    Images are read where they are described, so that only their descriptions are in memory.
-    Raises `Cancelled` soon after `cancelled()` is true.
+    Images are read in the process that describes them, so only descriptions are in memory. Raises `Cancelled` soon
+    after `cancelled()` returns true.
     """
     missing = describer.missing()
     if missing is not None:
@@ -160,56 +160,47 @@ def describe_all(
         raise ValueError("There are no images to describe.")
     workers = min(processes or os.cpu_count() or 1, len(sources) // WORTH_A_PROCESS)
     with mapped(partial(described, describer), sources, workers=workers, chunk=CHUNK) as work:
-        return _gathered(work, len(sources), progress, cancelled)
+        descriptions = None
+        for number, description in enumerate(work):
+            if cancelled():
+                raise Cancelled("Describing the images was cancelled.")
+            if descriptions is None:
+                shape = (len(sources), *description.shape)
+                descriptions = np.empty(shape, dtype=description.dtype)
+            descriptions[number] = description
+            progress("describe", (number + 1) / len(sources))
+    assert descriptions is not None, "there is at least one image"  # noqa: S101
+    return descriptions
 
 
 def described(describer: Describer, source: ImageSource) -> Description:
-    """The description of one image, wherever it is."""
+    """The description of one image from any source."""
     if isinstance(source, Image.Image | np.ndarray):
         return describer.describe(source)
     with Image.open(BytesIO(source) if isinstance(source, bytes) else source) as image:
         return describer.describe(image)
 
 
-def _gathered(
-    work: Iterable[Description], n: int, progress: Progress, cancelled: CancelCheck
-) -> Description:
-    gathered: Description | None = None
-    for done, description in enumerate(work, start=1):
-        if cancelled():
-            raise Cancelled("Describing the images was cancelled.")
-        if gathered is None:
-            gathered = np.empty((n, *description.shape), dtype=description.dtype)
-        gathered[done - 1] = description
-        progress("describe", done / n)
-    assert gathered is not None, "there is at least one image"  # noqa: S101
-    return gathered
+def principal_components(centred: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
+    """Up to `count` axes (c, k) of centred rows (n, c) and the variance along each, largest first.
 
-
-# A direction with less than this share of the largest variance is what rounding left.
-NO_VARIANCE = 1e-10
-
-
-def principal_components(centred: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """Up to `most` axes (c, k) of centred rows (n, c) and the variance along each, largest first.
-
-    The sign of an axis, which is arbitrary, is the one that makes its largest entry positive.
+    The sign of each axis makes its largest entry positive.
     """
     n, c = centred.shape
     if c <= n:
-        variances, axes = _largest(centred.T @ centred, most)
+        variances, axes = _largest(centred.T @ centred, count)
     else:
-        # The same axes from the smaller of the two products.
-        variances, coordinates = _largest(centred @ centred.T, most)
+        # The same axes from the Gram matrix, which is smaller.
+        variances, coordinates = _largest(centred @ centred.T, count)
         axes = centred.T @ (coordinates / np.sqrt(np.maximum(variances, NO_VARIANCE)))
     peaks = axes[np.abs(axes).argmax(axis=0), np.arange(axes.shape[1])]
     return axes * np.where(peaks < 0, -1.0, 1.0), variances / n
 
 
-def _largest(product: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+def _largest(product: FloatArray, count: int) -> tuple[FloatArray, FloatArray]:
     size = len(product)
-    values, vectors = linalg.eigh(product, subset_by_index=(max(0, size - most), size - 1))
+    values, vectors = linalg.eigh(product, subset_by_index=(max(0, size - count), size - 1))
     values, vectors = values[::-1], vectors[:, ::-1]
-    # At least one axis stays, so that a pool of identical rows has features too.
+    # At least one axis, so that a pool of identical rows has features too.
     kept = max(1, int((values > NO_VARIANCE * max(values[0], NO_VARIANCE)).sum()))
     return np.maximum(values[:kept], 0.0), np.ascontiguousarray(vectors[:, :kept])

@@ -57,7 +57,7 @@ HALVING = frozenset({1, 3, 5, 11})
 EPSILON = 1e-3
 # Activations are cut off here.
 CEILING = 6.0
-# Numbers that a depthwise convolution works on at a time, so that they stay in a core's cache.
+# Numbers that a depthwise convolution processes at a time, so that they stay in the CPU cache.
 CACHED = 1 << 16
 
 
@@ -154,7 +154,7 @@ class Convolution:
 
 @dataclass(frozen=True)
 class Block:
-    """Widen, filter each channel separately, narrow."""
+    """An inverted bottleneck: expand, depthwise convolution, project."""
 
     expand: Convolution | None
     depthwise: Convolution
@@ -164,23 +164,25 @@ class Block:
 
 @dataclass(frozen=True)
 class Network:
-    """The whole network without its last layer, which names ImageNet's classes."""
+    """The network without its last layer, which classifies."""
 
     stem: Convolution
     blocks: tuple[Block, ...]
     head: Convolution
 
     def activations(self, image: ByteArray) -> Float32Array:
-        """What the last layer but one says of an image (h, w, 3) in bytes; (CHANNELS,)."""
+        """The pooled activations before the classifier, of an image (h, w, 3) in bytes; (CHANNELS,)."""
         x: Float32Array = np.asarray((image - 127.0) / 128.0, dtype=np.float32)
         x = capped(convolved(x, self.stem, stride=2))
         for block in self.blocks:
-            x = passed(x, block)
-        return np.asarray(capped(mixed(x, self.head)).mean(axis=(0, 1)), dtype=np.float32)
+            x = apply_block(x, block)
+        return np.asarray(
+            capped(pointwise_convolved(x, self.head)).mean(axis=(0, 1)), dtype=np.float32
+        )
 
 
 def build(weights: dict[str, Float32Array]) -> Network:
-    """The network of a table of weights."""
+    """The network from its weights by name."""
     return Network(
         stem=folded(weights, "_conv_stem", "_bn0", (2, 3, 1, 0)),
         blocks=tuple(_block(weights, number) for number in range(BLOCKS)),
@@ -217,37 +219,41 @@ def folded(
     return Convolution(ordered, offset.astype(np.float32))
 
 
-def passed(x: Float32Array, block: Block) -> Float32Array:
-    """Activations (h, w, c) after a block; it adds to them where their shape stays the same."""
-    wide = x if block.expand is None else capped(mixed(x, block.expand))
-    y = mixed(capped(each_convolved(wide, block.depthwise, block.stride)), block.project)
+def apply_block(x: Float32Array, block: Block) -> Float32Array:
+    """Activations (h, w, c) after a block, with a residual connection if the shape stays the same."""
+    wide = x if block.expand is None else capped(pointwise_convolved(x, block.expand))
+    y = pointwise_convolved(
+        capped(depthwise_convolved(wide, block.depthwise, block.stride)), block.project
+    )
     if block.stride == 1 and y.shape == x.shape:
         y += x
     return y
 
 
-def mixed(x: Float32Array, convolution: Convolution) -> Float32Array:
-    """The channels of every pixel mixed: (h, w, inputs) to (h, w, outputs)."""
+def pointwise_convolved(x: Float32Array, convolution: Convolution) -> Float32Array:
+    """A pointwise (1 × 1) convolution: (h, w, inputs) to (h, w, outputs)."""
     y = x.reshape(-1, x.shape[2]) @ convolution.kernel
     y += convolution.offset
     return y.reshape(*x.shape[:2], -1)
 
 
 def convolved(x: Float32Array, convolution: Convolution, stride: int) -> Float32Array:
-    """A convolution of all channels with all: (h, w, inputs) to (h', w', outputs)."""
+    """A full convolution: (h, w, inputs) to (h', w', outputs)."""
     k = convolution.kernel.shape[0]
     around = padded(x, k, stride)
     neighbours = [_window(around, i, j, k, stride) for i in range(k) for j in range(k)]
     flat = convolution.kernel.reshape(-1, convolution.kernel.shape[3])
-    return mixed(np.concatenate(neighbours, axis=2), Convolution(flat, convolution.offset))
+    return pointwise_convolved(
+        np.concatenate(neighbours, axis=2), Convolution(flat, convolution.offset)
+    )
 
 
-def each_convolved(x: Float32Array, convolution: Convolution, stride: int) -> Float32Array:
-    """A convolution of each channel separately: (h, w, c) to (h', w', c)."""
+def depthwise_convolved(x: Float32Array, convolution: Convolution, stride: int) -> Float32Array:
+    """A depthwise convolution: (h, w, c) to (h', w', c)."""
     k = convolution.kernel.shape[0]
     around = padded(x, k, stride)
     height, width = (-(-extent // stride) for extent in x.shape[:2])
-    # A row of kernels beside each other: NumPy then runs along whole rows of the image.
+    # The kernels repeated along a row, so that NumPy multiplies whole rows of the image.
     kernels = np.repeat(convolution.kernel[:, :, None, :], width, axis=2)
     y = np.empty((height, width, x.shape[2]), dtype=np.float32)
     rows = max(1, CACHED // y[0].size)
@@ -264,15 +270,15 @@ def each_convolved(x: Float32Array, convolution: Convolution, stride: int) -> Fl
 
 
 def _window(around: Float32Array, i: int, j: int, k: int, stride: int) -> Float32Array:
-    """The pixels that row i and column j of a kernel of width k meet."""
+    """The pixels that row i and column j of a kernel of width k are multiplied with."""
     height, width = (extent - k + 1 for extent in around.shape[:2])
     return around[i : i + height : stride, j : j + width : stride]
 
 
 def padded(x: Float32Array, k: int, stride: int) -> Float32Array:
-    """Zeros around (h, w, c), so that a kernel of width k gives ⌈h/stride⌉ rows.
+    """Zero padding of (h, w, c), so that a kernel of width k gives ⌈h/stride⌉ rows.
 
-    An odd number of them has the larger part below and to the right, as the network was trained.
+    If the padding is odd, the larger part is below and to the right, as in training.
     """
     (top, height), (left, width) = (_padding(extent, k, stride) for extent in x.shape[:2])
     around = np.zeros((height, width, x.shape[2]), dtype=np.float32)
@@ -281,7 +287,7 @@ def padded(x: Float32Array, k: int, stride: int) -> Float32Array:
 
 
 def _padding(extent: int, k: int, stride: int) -> tuple[int, int]:
-    """The zeros before, and the extent with all of them."""
+    """The zeros before, and the extent with all zeros."""
     needed = max((-(-extent // stride) - 1) * stride + k - extent, 0)
     return needed // 2, extent + needed
 
@@ -293,7 +299,7 @@ def capped(x: Float32Array) -> Float32Array:
 
 @dataclass(frozen=True)
 class FittedDeep(Fitted):
-    """The way from the network's activations to components about the pool's mean."""
+    """Principal components of normalised activations."""
 
     centre: FloatArray
     """(CHANNELS,)"""
@@ -309,7 +315,7 @@ class FittedDeep(Fitted):
 
 
 class DeepExtractor(Extractor):
-    """Pooled activations of the last layer but one, on their principal components."""
+    """Pooled activations before the classifier, on their principal components."""
 
     name = "deep"
     title = "Deep features (ImageNet)"
@@ -320,7 +326,7 @@ class DeepExtractor(Extractor):
     fitted = FittedDeep
 
     def missing(self) -> str | None:
-        """The weights come in a package of their own."""
+        """The weights are a package of their own."""
         return REMEDY if weights_file() is None else None
 
     def describe(self, image: ImageLike) -> Description:
@@ -328,7 +334,7 @@ class DeepExtractor(Extractor):
         return imagenet_network().activations(square_canvas(image, CANVAS))
 
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedDeep:
-        """Principal components of the pool, as they are."""
+        """Principal components of the pool; labels are not used."""
         checked_labels(labels, len(descriptions))
         unit = normalised(descriptions.astype(np.float64))
         centre = unit.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Precomputed features, which come in a file beside the images, on the scale that teaching needs."""
+"""Precomputed features from a file beside the images, scaled for teaching."""
 
 import math
 from dataclasses import dataclass
@@ -18,21 +18,21 @@ from .base import (
     principal_components,
 )
 
-# Wider rows are turned onto this many principal components: the time to find a target concept
-# grows with the square of the width, and a pool of thousands has no use for more.
+# More columns are projected onto this many principal components: the time to fit a target concept grows with the
+# square of their number, and a pool of thousands does not benefit from more.
 MAX_COLUMNS = 256
 
 
 @dataclass(frozen=True)
 class FittedPrecomputed(Fitted):
-    """The pool's mean, and the matrix that scales and, for wide rows, turns them."""
+    """The mean and scale of each column, and the principal components of wide rows."""
 
     mean: FloatArray
     """(b,)"""
     scale: FloatArray
     """(b,)"""
     axes: FloatArray
-    """(b, d), or (0, 0) if the columns stay as they are"""
+    """(b, d), or (0, 0) without a projection"""
 
     def transform(self, descriptions: Description) -> FloatArray:
         """Features (n, d) of precomputed rows (n, b)."""
@@ -41,9 +41,9 @@ class FittedPrecomputed(Fitted):
 
 
 class PrecomputedExtractor(Extractor):
-    """Every column about its mean and in units of its deviation, a typical row at length one."""
+    """Standardised columns, scaled so that a typical row has length one."""
 
-    # Data sets and their files have this name.
+    # Stored with data sets and in their files.
     name = "brought"
     title = "Your precomputed features"
     description = "your own, from a file beside the images"
@@ -52,13 +52,13 @@ class PrecomputedExtractor(Extractor):
     reads_images = False
 
     def describe(self, image: ImageLike) -> Description:
-        """Nothing is read from the image."""
+        """Never called."""
         raise BadDescriptions("Precomputed features come in a file; they are not read from images.")
 
     def fit(
         self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0
     ) -> FittedPrecomputed:
-        """Mean and deviation of the teaching pool; constant columns become 0."""
+        """Mean and standard deviation of the teaching pool; constant columns become 0."""
         rows = checked_rows(descriptions)
         checked_labels(labels, len(rows))
         mean, deviation = rows.mean(axis=0), rows.std(axis=0)
@@ -84,7 +84,7 @@ def checked_rows(descriptions: Description) -> FloatArray:
         raise BadDescriptions(
             f"Precomputed features have the shape {rows.shape}; they need one row per image."
         )
-    # Squares are what every formula sums, so they are what must stay finite.
+    # All formulas sum squares, so the squares must be finite.
     with np.errstate(over="ignore", invalid="ignore"):
         finite = np.isfinite(np.einsum("ij,ij->i", rows, rows))
     if not finite.all():

@@ -1,6 +1,6 @@
-"""All extractors by name, and what they learned on disk. Adding one takes a file of its own and a row here.
+"""All extractors by name, and fitted extractors on disk. A new extractor needs its own file and a row here.
 
-A fitted extractor is one file of plain arrays, read without running anything.
+A fitted extractor is stored as one file of plain arrays, without pickles.
 """
 
 import dataclasses
@@ -19,16 +19,16 @@ EXTRACTORS: dict[str, Extractor] = {
     extractor.name: extractor
     for extractor in (PaperExtractor(), ColourExtractor(), DeepExtractor(), PrecomputedExtractor())
 }
-# Raised by one whenever the same file would give other features.
+# Raised by one whenever the same file would give different features.
 FORMAT = 1
 
 
 class BadFittedFile(ExtractorError):
-    """A file that holds no fitted extractor which this version reads."""
+    """The file contains no fitted extractor that this version can read."""
 
 
 def save(fitted: Fitted, path: str | Path) -> None:
-    """Write what an extractor learned; the name ends in .npz."""
+    """Write a fitted extractor; the name ends in .npz."""
     arrays = {name: getattr(fitted, name) for name in _fields(type(fitted))}
     np.savez(path, allow_pickle=False, extractor=np.array(_name(fitted)), format=FORMAT, **arrays)
 
@@ -36,7 +36,7 @@ def save(fitted: Fitted, path: str | Path) -> None:
 def load(path: str | Path) -> Fitted:
     """Read what `save` wrote."""
     try:
-        # Opened here: NumPy leaves a damaged file open.
+        # NumPy would leave a damaged file open.
         with Path(path).open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         version, name = int(arrays["format"]), str(arrays["extractor"])

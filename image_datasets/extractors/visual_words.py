@@ -45,30 +45,29 @@ KEPT = 2_000
 
 
 def vocabulary(descriptors: ByteArray, seed: int) -> Float32Array:
-    """The words (WORDS, b) of the descriptors (n, m, b) of n images."""
+    """The words (WORDS, b) of descriptors (n, m, b) of n images."""
     rng = np.random.default_rng(seed)
     return k_means(sampled(descriptors, SAMPLE, rng), WORDS, rng)
 
 
-def sampled(descriptors: ByteArray, most: int, rng: Generator) -> Float32Array:
-    """Up to `most` of the descriptors (n, m, b), every image with the same chance; (s, b)."""
+def sampled(descriptors: ByteArray, size: int, rng: Generator) -> Float32Array:
+    """Up to `size` of the descriptors (n, m, b), drawn uniformly; (s, b)."""
     n, m, width = descriptors.shape
-    chosen = rng.choice(n * m, size=min(most, n * m), replace=False)
+    chosen = rng.choice(n * m, size=min(size, n * m), replace=False)
     images, places = np.divmod(np.sort(chosen), m)
     return descriptors[images, places].astype(np.float32).reshape(-1, width)
 
 
 def k_means(points: Float32Array, k: int, rng: Generator) -> Float32Array:
-    """Centres (k, b) of points (s, b), by Lloyd's rounds from distinct first points.
+    """Centres (k, b) of points (s, b), by Lloyd's algorithm from random distinct points.
 
-    k-means++ would be the textbook's start; on photographs it finds words no better than these and
-    takes 70 times as long. Among fewer than k distinct points some centres are repeated, and the
-    repetitions are words that never occur.
+    On photographs, k-means++ finds no better words and takes 70 times as long. With fewer than k distinct points some
+    centres are repeated, and the repetitions are words that never occur.
     """
     distinct = rng.permutation(np.unique(points, axis=0))
     first = np.resize(distinct[:k], (k, points.shape[1]))
     with warnings.catch_warnings():
-        # SciPy leaves a centre that no point is nearest to where it is, as it should.
+        # SciPy leaves an empty cluster where it is, which is what we want.
         warnings.filterwarnings("ignore", "One of the clusters is empty")
         centres, _ = kmeans2(points, first, iter=ROUNDS, minit="matrix", check_finite=False)
     return np.asarray(centres, dtype=np.float32)
@@ -84,12 +83,12 @@ def word_counts(descriptors: ByteArray, vocabulary: Float32Array) -> Float32Arra
 
 
 def nearest_centres(points: Float32Array, centres: Float32Array) -> IntArray:
-    """The nearest centre of each point, the first among equals; (s,).
+    """The nearest centre of each point, the first one in a tie; (s,).
 
-    SciPy's `vq` rounds otherwise and gives a descriptor half way between two words to the other
-    one: what was fitted and stored before would give other features.
+    SciPy's `vq` rounds differently and resolves ties between two words differently: extractors that were fitted and
+    stored before would give other features.
     """
-    # |p − c|² less |p|², which all centres share.
+    # |p − c|² without |p|², which is the same for all centres.
     distances = points @ (-2 * centres.T)
     distances += np.einsum("ij,ij->i", centres, centres)
     return np.asarray(np.argmin(distances, axis=1), dtype=np.intp)
@@ -134,9 +133,9 @@ def _summed(counts: Float32Array, level: int) -> Float32Array:
 
 
 def inverse_document_frequency(counts: Float32Array) -> FloatArray:
-    """How rare each column of counts (n, c) is: log((1 + n)/(1 + images that have it)) + 1.
+    """Smoothed IDF of each column of counts (n, c): log((1 + n)/(1 + document frequency)) + 1.
 
-    The ones keep a word that every image has: it differs in how often it stands there.
+    With the last 1, a word that every image has still counts: images differ in how often they have it.
     """
     present = np.count_nonzero(counts, axis=0)
     return np.asarray(np.log((1 + len(counts)) / (1 + present)) + 1)
@@ -145,7 +144,7 @@ def inverse_document_frequency(counts: Float32Array) -> FloatArray:
 def analysis_of_variance(columns: npt.NDArray[np.floating], labels: npt.NDArray[Any]) -> FloatArray:
     """F of each column of (n, c): variance between the classes over variance within; (c,).
 
-    A column that does not vary within the classes tells them apart perfectly or not at all.
+    A column without variance within the classes separates them perfectly or not at all.
     """
     scores = np.empty(columns.shape[1])
     for part in _blocks(columns.shape[1], COLUMNS):
@@ -164,18 +163,18 @@ def _variance_ratio(columns: FloatArray, labels: npt.NDArray[Any]) -> FloatArray
 
 
 def highest(scores: FloatArray, count: int) -> IntArray:
-    """The indices of the highest scores in ascending order; the first among equals."""
+    """The indices of the highest scores in ascending order; ties go to the first."""
     return np.sort(np.argsort(-scores, kind="stable")[:count])
 
 
 @dataclass(frozen=True)
 class FittedPaper(Fitted):
-    """A vocabulary, the columns that were chosen, their rarity and the pool's mean."""
+    """A vocabulary, the chosen columns, their IDF and the mean of the pool."""
 
     vocabulary: Float32Array
     """(words, b)"""
     columns: IntArray
-    """(d,): places in the pyramid's counts"""
+    """(d,): indices of the pyramid's counts"""
     rarity: FloatArray
     """(d,): inverse document frequency"""
     mean: FloatArray
@@ -188,7 +187,7 @@ class FittedPaper(Fitted):
 
 
 class PaperExtractor(local.LocalExtractor):
-    """Blind to colour, and chooses features without a look at the labels."""
+    """Ignores colour, and chooses features without labels."""
 
     name = "paper"
     title = "Visual words, as in the paper"
@@ -198,7 +197,7 @@ class PaperExtractor(local.LocalExtractor):
     fitted = FittedPaper
 
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedPaper:
-        """Vocabulary, rarity, the features with the highest mean TF-IDF, and their mean."""
+        """Vocabulary, IDF, the features with the highest mean TF-IDF, and their mean."""
         checked_labels(labels, len(descriptions))
         gradients = local.gradients_of(descriptions)
         words = vocabulary(gradients, seed)
@@ -210,14 +209,14 @@ class PaperExtractor(local.LocalExtractor):
 
 
 def _tf_idf(counts: Float32Array, columns: IntArray, rarity: FloatArray) -> FloatArray:
-    # Every image has as many patches, so counts are term frequencies up to a factor that
-    # normalising takes out.
+    # All images have the same number of patches, so counts are term frequencies up to a factor, which normalising
+    # removes.
     return normalised(counts[:, columns] * rarity)
 
 
 @dataclass(frozen=True)
 class FittedColour(Fitted):
-    """Two vocabularies, the columns kept, and the way from these to the components."""
+    """Two vocabularies, the chosen columns, and their principal components."""
 
     shapes: Float32Array
     """(words, b): of gradient histograms"""
@@ -248,7 +247,13 @@ class FittedColour(Fitted):
 
 
 class ColourExtractor(local.LocalExtractor):
-    """Sees shape and colour, and looks at the labels of the pool when it chooses."""
+    """Uses shape and colour, and the labels of the pool to choose features.
+
+    The paper keeps 110 of thousands of counts and loses the information in the others. Here, the half of the counts
+    that differ most between the classes (by analysis of variance) are projected onto 110 principal components. On
+    photographs of animals that adds eight points of accuracy: five from colour, the rest from components. Keeping the
+    110 counts with the highest F instead, chosen inside the folds, adds nothing.
+    """
 
     name = "colour"
     title = "Visual words and colours"
@@ -259,7 +264,7 @@ class ColourExtractor(local.LocalExtractor):
     fitted = FittedColour
 
     def fit(self, descriptions: Description, labels: npt.ArrayLike, seed: int = 0) -> FittedColour:
-        """Vocabularies, the columns that tell the classes apart, and their components."""
+        """Vocabularies, the columns that separate the classes, and their components."""
         y = checked_labels(labels, len(descriptions))
         shapes = vocabulary(local.gradients_of(descriptions), seed)
         colours = vocabulary(local.colours_of(descriptions), seed)
@@ -285,8 +290,7 @@ def _counts(descriptions: Description, shapes: Float32Array, colours: Float32Arr
 def _weighed(counts: Float32Array, rarity: FloatArray) -> Float32Array:
     """Square roots of TF-IDF, shapes and colours at length one each; (n, all), in place.
 
-    Between square roots of histograms the distance is Hellinger's: a few frequent words do not
-    outweigh all others.
+    The distance between square roots of histograms is Hellinger's: a few frequent words do not dominate.
     """
     counts *= rarity.astype(np.float32)
     np.sqrt(counts, out=counts)

@@ -143,32 +143,9 @@ def measure(job: Import, progress: ImportProgress) -> Handover:
         remedy={"remedy": job.remedy.as_json(), "trials": trials} if job.remedy else {},
     )
     names = [image.name for image in plain]
-    teaching, evaluation = images[: len(teaching_labels)], images[len(teaching_labels) :]
-    findings = {
-        "counts": {
-            f"{label}, {side}": sum(image.label == label for image in images)
-            for label in source.classes
-            for side, images in (("teaching pool", teaching), ("evaluation set", evaluation))
-        },
-        "remedy": str(job.remedy),
-        "samples": [
-            {"row": image.row, "label": label}
-            for label in source.classes
-            for image in [image for image in teaching if image.label == label][:SAMPLES]
-        ],
-        "classes": source.class_counts,
-        "notes": list(source.notes),
-        "duplicates": [[names[index] for index in group] for group in duplicates],
-        "warnings": [
-            *_split_warnings(split, names),
-            *measurement.shortcuts(measurement.best).warnings,
-        ],
-        "candidates": describe_candidates(measurement),
-        "recommended": measurement.recommended,
-        "all_read_a_shortcut": measurement.recommended is None,
-        "trials": merge_trials(job.findings.get("trials", []), trials),
-    }
-    job.report(findings=job.findings | findings)
+    findings = _findings(job, source, images, names, split, duplicates, measurement)
+    trials = merge_trials(job.findings.get("trials", []), trials)
+    job.report(findings=job.findings | findings | {"trials": trials})
     # Last, because an import with a hand-over is not measured again.
     handover.save(job)
     return handover
@@ -303,7 +280,17 @@ def _trial_file(
     return job.folder / f"trial-{kind}-{fingerprint(images)}.json"
 
 
-def _split_warnings(split: Split, names: Sequence[str]) -> list[str]:
+def _findings(
+    job: Import,
+    source: Source,
+    images: Sequence[Prepared],
+    names: Sequence[str],
+    split: Split,
+    duplicates: Sequence[Sequence[int]],
+    measurement: Measurement,
+) -> dict[str, Any]:
+    """What the import's page shows. `images`: the teaching images first; `names`: in the order of the source."""
+    teaching, evaluation = images[: len(split.teaching)], images[len(split.teaching) :]
     warnings = [
         "The same picture has different labels: " + ", ".join(names[index] for index in group) + "."
         for group in split.mixed_groups
@@ -311,7 +298,26 @@ def _split_warnings(split: Split, names: Sequence[str]) -> list[str]:
     if split.moved:
         moved = ", ".join(names[index] for index in split.moved)
         warnings.append(f"Moved to the teaching pool, because a copy is there: {moved}.")
-    return warnings
+    return {
+        "counts": {
+            f"{label}, {side}": sum(image.label == label for image in some)
+            for label in source.classes
+            for side, some in (("teaching pool", teaching), ("evaluation set", evaluation))
+        },
+        "remedy": str(job.remedy),
+        "samples": [
+            {"row": image.row, "label": label}
+            for label in source.classes
+            for image in [image for image in teaching if image.label == label][:SAMPLES]
+        ],
+        "classes": source.class_counts,
+        "notes": list(source.notes),
+        "duplicates": [[names[index] for index in group] for group in duplicates],
+        "warnings": warnings + measurement.shortcuts(measurement.best).warnings,
+        "candidates": describe_candidates(measurement),
+        "recommended": measurement.recommended,
+        "all_read_a_shortcut": measurement.recommended is None,
+    }
 
 
 def describe_candidates(measurement: Measurement) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def test_the_page_tells_what_is_known_of_an_imported_data_set(imported, research
         assert warning["message"].split("“")[0] in page
     nearest = imported.insight["accuracy"]["likeness"]["neighbours"]["mean"]
     assert f"{100 * nearest:.0f}" in page
-    assert "the concept says" in page
+    assert "the concept predicts" in page
     assert page.count('class="contact-sheet"') >= 2
     teaching = imported.examples.filter(split=Example.Split.TEACHING).count()
     marks = re.search(r'<svg class="map".*?</svg>', page, re.DOTALL)[0]
@@ -73,7 +73,7 @@ def test_the_page_judges_shortcuts_by_the_rule_of_today(researcher):
     assert "The border alone tells the class of 65 % of the images" in page
     assert "a shortcut" in page
     assert "An old verdict" not in page
-    assert "Nothing stands out" not in page
+    assert "No problems found" not in page
 
 
 def test_every_image_on_the_page_can_be_seen(imported, researcher):

@@ -81,13 +81,13 @@ def test_a_depthwise_convolution_is_its_definition(shape, stride, k, monkeypatch
     # So few numbers at a time that the image is worked on in parts.
     monkeypatch.setattr(deep, "CACHED", 20)
     x, kernel, offset = random_array(*shape, 3), random_array(k, k, 3), random_array(3)
-    found = deep.each_convolved(x, Convolution(kernel, offset), stride)
+    found = deep.depthwise_convolved(x, Convolution(kernel, offset), stride)
     np.testing.assert_allclose(found, literal_depthwise(x, kernel, offset, stride), atol=1e-5)
 
 
 def test_mixing_channels_is_a_convolution_of_one_pixel():
     x, kernel, offset = random_array(3, 4, 5), random_array(5, 2), random_array(2)
-    found = deep.mixed(x, Convolution(kernel, offset))
+    found = deep.pointwise_convolved(x, Convolution(kernel, offset))
     expected = literal_convolution(x, kernel[None, None], offset, 1)
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -114,7 +114,7 @@ def test_a_block_widens_looks_around_and_narrows(stride, outputs):
     expected = literal_convolution(looked, project.kernel[None, None], project.offset, 1)
     if stride == 1 and outputs == 2:
         expected = expected + x
-    found = deep.passed(x, Block(expand, depthwise, project, stride))
+    found = deep.apply_block(x, Block(expand, depthwise, project, stride))
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 

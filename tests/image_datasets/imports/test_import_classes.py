@@ -55,7 +55,7 @@ def test_five_folders_become_a_data_set_with_a_page(source, researcher):
     assert np.sum(dataset.insight["accuracy"]["confusion"]) == 80
     assert ceiling_of(dataset).mean > 0.6
     page = researcher.get(f"/admin/studies/dataset/{dataset.pk}/change/").content.decode()
-    assert page.count("says cicada x") >= 1
+    assert page.count("predicted cicada x") >= 1
     assert page.count('class="mark"') == 80 + 5
     json.dumps(dataset.insight, allow_nan=False)
 
