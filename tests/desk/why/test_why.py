@@ -1,5 +1,6 @@
 """Why an image was shown: the numbers behind the page, against slow forms and the stored steps."""
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -17,6 +18,7 @@ from desk.why import (
     other_reasons,
     reason_of,
     standings,
+    why_context,
     with_teacher,
 )
 from desk.why_drawings import (
@@ -187,6 +189,22 @@ def test_in_the_cold_start_every_teacher_draws_the_same_image():
     for name in TEACHERS:
         choice = choose(with_teacher(participant, name), history)
         assert choice.example == step.example.pool_index
+
+
+@pytest.mark.django_db
+def test_every_teacher_judges_the_pool_once(monkeypatch):
+    participant = taught_by("jedi")
+    calls: Counter[str] = Counter()
+    # IMT inherits the method of JEDI.
+    for teacher in {cls for cls in TEACHERS.values() if "judge" in vars(cls)}:
+
+        def judge(self, pool, past, original=teacher.judge):
+            calls[self.name] += 1
+            return original(self, pool, past)
+
+        monkeypatch.setattr(teacher, "judge", judge)
+    assert "refusal" not in why_context(participant, 10)
+    assert calls == dict.fromkeys(TEACHERS, 1)
 
 
 @pytest.mark.django_db
