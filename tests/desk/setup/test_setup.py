@@ -270,7 +270,7 @@ def test_before_saving_the_form_says_who_is_under_way(researcher, study):
     assert "<b>2 sessions are under way</b> and keep the settings" in page
     assert "becomes version 2" in page
     Participant.objects.update(stage="done")
-    assert "Nobody is under way now." in text_of(researcher, study_address(study))
+    assert "No session is under way." in text_of(researcher, study_address(study))
 
 
 # States
