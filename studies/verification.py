@@ -69,7 +69,8 @@ def check_roster(study: Study) -> Iterator[Finding]:
     if roster is None or max(numbers, default=0) > roster.joined:
         yield Finding("roster", "the signed number of its participants was changed.")
         return
-    if not study.roster and study.current_version_id and not people.exists():
+    # The first participant freezes a version, and takes the first number.
+    if not study.roster and study.current_version_id:
         yield Finding("roster", "the signed number of its participants was removed.")
     removed = {
         row.number
@@ -176,10 +177,11 @@ def _has_valid_seal(participant: Participant) -> bool:
 def _is_excused(
     participant: Participant, linked: Sequence[Task], misfits: Sequence[Finding]
 ) -> bool:
-    """Whether a server of an earlier release, which knows no seals, has gone on with the session: either it let the
-    participant join, or it has signed an answer after the seal."""
+    """Whether a server of an earlier release, which writes no seals, has served the session: either the participant
+    joined there, or it has signed an answer after the seal."""
     if not participant.seal:
-        return participant.roster_number is None
+        has_ended_there = participant.stage != Participant.Stage.DONE or all(map(_is_v1, linked))
+        return participant.roster_number is None and has_ended_there
     if not (match := SEAL.fullmatch(participant.seal)):
         return False
     misfitting = {finding.position for finding in misfits}

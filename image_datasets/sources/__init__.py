@@ -110,7 +110,7 @@ def open_source(path: Path, workdir: Path, only: Sequence[str] = ()) -> Source:
         raise
     notes = list(tables.notes)
     documents = [name for name in files if is_document(name)]
-    left_out = sorted(set(names) - set(chosen))
+    left_out = sorted(set(names) - set(usable))
     for title, ignored in (
         ("Documents that were ignored", documents),
         ("Files left out because they have no label or no features", left_out),

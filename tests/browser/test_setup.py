@@ -107,7 +107,7 @@ def test_a_study_takes_its_data_sets_rate_and_opens_through_the_check_list(
     assert page.get_attribute("#check-rate", "class") == "check is-fine"
     assert page.get_attribute("#check-consent", "class") == "check is-question"
     assert_axe_finds_nothing(visitor)
-    page.click("text=Open the study")
+    page.get_by_role("button", name="Open the study").click()
     page.wait_for_selector("#alarms")
     assert "The study is now open." in visitor.text(".messagelist")
     assert "Consent text" in visitor.text("#alarms")

@@ -146,6 +146,17 @@ def test_a_count_that_is_set_back_is_found_and_not_signed_again(person):
     assert "roster" in codes(late)
 
 
+def test_a_study_whose_seals_and_numbers_were_all_removed_is_found(person):
+    Participant.objects.filter(study=person.study).update(
+        roster_number=None, seal="", teaching_gain=0.9
+    )
+    Study.objects.filter(pk=person.study_id).update(roster="")
+    assert codes(person) == {"results", "roster"}
+    # Whoever joins then gets a new roster, which does not hide it.
+    make_participant(Study.objects.get(pk=person.study_id))
+    assert codes(person) == {"results"}
+
+
 def test_nothing_is_found_after_what_the_product_does(person, admin_user):
     study = person.study
     decide(person, excludes=True, reason="a test", actor=admin_user)

@@ -198,7 +198,7 @@ def test_the_page_switches_to_everyone_and_back(researcher, study):
     page = f"/admin/studies/study/{study.pk}/downloads/"
     plain = researcher.get(page).content.decode()
     assert "Analysis sample (1)" in plain
-    assert "Left out: 1 (excluded), 1 (pilot), 1 (rehearsal)." in plain
+    assert "Not included: 1 (excluded), 1 (pilot), 1 (rehearsal)." in plain
     assert f'href="{page}?everyone=1"' in plain
     chosen = researcher.get(page, {"everyone": "1", "identifiable": "1"}).content.decode()
     assert f'href="{page}events.jsonl?everyone=1&amp;identifiable=1"' in chosen
