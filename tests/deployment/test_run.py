@@ -83,9 +83,9 @@ def test_a_killed_worker_is_replaced_and_the_work_goes_on(running):
     ("name", "number", "code"),
     [
         ("run", signal.SIGINT, 0),
-        ("run", signal.SIGTERM, 0),
+        pytest.param("run", signal.SIGTERM, 0, marks=pytest.mark.faults),
         ("run", signal.SIGKILL, -signal.SIGKILL),
-        ("web_server", signal.SIGKILL, 1),
+        pytest.param("web_server", signal.SIGKILL, 1, marks=pytest.mark.faults),
     ],
 )
 def test_everything_ends_together_and_can_be_started_again_at_once(running, name, number, code):
@@ -99,6 +99,7 @@ def test_everything_ends_together_and_can_be_started_again_at_once(running, name
     assert "Traceback" not in running.log.read_text()
 
 
+@pytest.mark.faults
 def test_a_web_server_that_cannot_start_ends_the_run_with_its_sentence(sqlite_site):
     """The other server has the data folder."""
     ended = subprocess.run(

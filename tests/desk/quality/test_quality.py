@@ -30,7 +30,7 @@ from desk.quality_flags import (
 )
 from evaluation.models import EvaluationItem
 from studies import summary
-from studies.models import Example, Participant, Study, digest_of
+from studies.models import Example, Participant, Study
 from tests.builders import make_dataset, make_study
 from tests.people import study_address, text_of
 from tests.worker import Worker
@@ -362,36 +362,6 @@ def test_a_program_that_answers_at_once_is_found_by_the_servers_clock(dataset):
     worker.go_to("done")
     strong = [rule.key for rule in RULES if rule.is_strong]
     assert flags_read(study)[worker.participant.pk][:3] == strong
-
-
-READ_BY_ITSELF = """
-import django
-django.setup()
-from desk.quality import behaviours
-from studies.models import Participant
-(found,) = behaviours(Participant.objects.filter(study__slug="{slug}")).values()
-print(len(found.answers), len(found.checks), len(found.rounds), sum(found.gaps_s))
-"""
-
-
-def test_the_numbers_are_read_on_postgres_too(postgres_site):
-    slug = postgres_site.make_study(arms="rt", attention_checks=1)
-    worker = Worker(slug, postgres_site.client())
-    worker.go_to("done")
-    read = postgres_site.python("-c", READ_BY_ITSELF.format(slug=slug)).split()
-    ((rounds,),) = postgres_site.rows(
-        "SELECT COUNT(*) FROM memorytest_memoryround r JOIN studies_participant p "
-        "ON p.id = r.participant_id WHERE p.token_digest = %s",
-        digest_of(worker.token),
-    )
-    assert [int(number) for number in read[:3]] == [6, 1, rounds]
-    ((first, last),) = postgres_site.rows(
-        "SELECT MIN(r.answered_at), MAX(i.answered_at) FROM memorytest_memoryround r, "
-        "evaluation_evaluationitem i, studies_participant p "
-        "WHERE r.participant_id = p.id AND i.participant_id = p.id AND p.token_digest = %s",
-        digest_of(worker.token),
-    )
-    assert float(read[3]) == pytest.approx((last - first).total_seconds(), abs=1e-3)
 
 
 def test_who_came_before_is_found_by_recruiter_and_id(study, dataset):
